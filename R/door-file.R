@@ -140,6 +140,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
   check_weights(data, weight_var)
   check_fraction(n_records(data), pop_size, sampling_fraction)
   keys <- file_keys(data, key_vars, key_groups, roles)
+  check_sensitive_unknown(roles$sensitive, keys$key_vars)
   if (!is.null(missing)) {
     missing <- check_choice(missing, c("wildcard", "category", "exclude"), "missing")
   }
@@ -224,6 +225,17 @@ file_dots <- c(
   id_vars = "id_vars", num_vars = "num_vars", cluster = "cluster", sensitive_vars = "sensitive",
   strata = "strata_var"
 )
+
+check_sensitive_unknown <- function(sensitive, keys) {
+  both <- intersect(keys, sensitive)
+  if (length(both)) {
+    stop_argument(
+      "sensitive", "name variables that are not key variables",
+      found = paste0("Both: ", quote_names(both), "."),
+      advice = "An intruder who knows a value has nothing to learn of it."
+    )
+  }
+}
 
 check_roles_differ <- function(roles) {
   single <- roles[c("weight_var", "hh_id")]

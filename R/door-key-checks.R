@@ -99,5 +99,14 @@ with_k <- function(limits, k) {
   if (is.null(k)) {
     return(limits)
   }
-  c(list(k = check_whole(k, "k")), as.list(limits)[setdiff(names(limits), "k")])
+  k <- check_whole(k, "k")
+  arg <- intersect(c("limit", "constraint"), argument_names())
+  other <- limits[["k"]]
+  if (length(arg) && was_given(arg) && is.numeric(other) && !k %in% other) {
+    stop_argument(
+      "k", paste0("be that of `", arg, "` if both are given"),
+      found = paste(format_count(k), "and", format_number(other), "were given.")
+    )
+  }
+  c(list(k = k), as.list(limits)[setdiff(names(limits), "k")])
 }

@@ -240,7 +240,17 @@ join_categories <- function(x, groups, name) {
     stop_argument(
       name, "name values of the variable",
       found = paste0("Not found: ", quote_names(absent), "."),
-      advice = nearest_names(absent, old)
+      advice = if (is.numeric(values) && !length(labels)) paste0(
+        "Cut points make bands of numbers: ", name, " = c(0, 80)."
+      )
+    )
+  }
+  taken <- setdiff(intersect(names(members), old), unlist(members))
+  if (length(taken)) {
+    stop_argument(
+      name, "give groups new names, or the values of that name to them",
+      found = paste0("The variable has other records with the value ", quote_names(taken), "."),
+      advice = paste0("To join them: ", taken[[1]], " = c(\"", taken[[1]], "\", ...).")
     )
   }
   group <- rep(names(members), lengths(members))

@@ -214,7 +214,9 @@ break_steps <- function(values, breaks, about) {
   }
   whole <- all(x == round(x))
   lapply(breaks, function(at) {
-    level_step(break_expr(x, at, whole), paste("in", length(at) + 1, "bands"))
+    # Bands without a value are not counted.
+    n_bands <- length(unique(findInterval(x, at)))
+    level_step(break_expr(x, at, whole), paste("in", plural(n_bands, "band")))
   })
 }
 

@@ -220,3 +220,17 @@ test_that("the beginning of a name, and a misspelt argument of the model, are as
     expect_match(conditionMessage(refused), advice, fixed = TRUE)
   }
 })
+
+test_that("two limits of one measure must agree", {
+  data <- people()
+  error <- expect_error(
+    file_check(data, c("age", "sex"), limit = list(k = 3), k = 5),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_match(conditionMessage(error), "5 and 3 were given", fixed = TRUE)
+  expect_error(
+    recode_search(data, c("age", "sex"), constraint = list(k = 2), k = 3),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_identical(file_check(data, "sex", limit = list(k = 3), k = 3)$settings$limit$k, 3)
+})

@@ -306,3 +306,11 @@ test_that("a role that is given as NULL goes, an empty one is none", {
   expect_null(sdc_roles(sdc_file(file, weight_var = NULL))$weight_var)
   expect_identical(sdc_roles(sdc_file(file)), sdc_roles(file))
 })
+
+test_that("one column is not both known and sensitive", {
+  error <- expect_error(
+    sdc_file(people(), c("age", "sex"), sensitive = c("sex", "job")),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_identical(error$argument, "sensitive")
+})

@@ -11,7 +11,7 @@ test_that("numbers are cut into bands, closed below", {
   others <- setdiff(names(adult), "age")
   expect_identical(as.data.frame(made)[others], as.data.frame(adult)[others])
   expect_identical(sdc_roles(made), sdc_roles(file))
-  expect_identical(summary(made)$history, "global_recode(): age in 5 bands")
+  expect_identical(summary(made)$history, "global_recode(): age in 4 bands")
   expect_identical(summary(made)$states$variable, "age")
   expect_lt(n_matches(made)$estimates$n_unique, n_matches(file)$estimates$n_unique)
 })
@@ -134,4 +134,21 @@ test_that("cut points must be given, and a short name of a variable needs the fi
   said <- expect_error(top_code(d, d = 5), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(said), "data = file", fixed = TRUE)
   expect_identical(max(top_code(data = d, d = 5)$d), 5L)
+})
+
+test_that("bands without a value are not counted", {
+  bands <- function(...) summary(quietly(global_recode(file, age = c(...))))$history
+  expect_identical(bands(0, 30, 100), "global_recode(): age in 2 bands")
+  expect_identical(bands(40, 60), "global_recode(): age in 3 bands")
+})
+
+test_that("a group takes the name of a value that others have only with them", {
+  regions <- data.frame(region = c("Tyrol", "Vienna", "Vorarlberg"))
+  error <- expect_error(
+    global_recode(regions, region = list(Vienna = c("Tyrol", "Vorarlberg"))),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_match(conditionMessage(error), "Vienna = c(\"Vienna\", ...)", fixed = TRUE)
+  made <- quietly(global_recode(regions, region = list(Vienna = c("Tyrol", "Vienna"))))
+  expect_identical(as.character(made$region), c("Vienna", "Vienna", "Vorarlberg"))
 })
