@@ -303,7 +303,10 @@ several_keys_advice <- function(...) {
   }))
   keys <- if (was_given("key_vars")) argument("key_vars")
   if (is.character(keys) && is.character(more)) {
-    paste0("Several key variables are one argument: key_vars = ", names_code(c(keys, more)), ".")
+    paste0(
+      "Several key variables are one argument: key_vars = ", names_code(c(keys, more)),
+      ". Other roles are named: weight_var = ..."
+    )
   }
 }
 

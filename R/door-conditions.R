@@ -67,6 +67,7 @@
 #' | `told_by_order` | message | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
 #' | `identifier_left_out`, `shuffled` | message | [release_data()] |
 #' | `other_order` | warning | [utility_loss()] |
+#' | `small_file` | warning | [sdc_report()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
 #' | `few_records`, `models_differ`, `overstated` | warning | [copula_uniqueness()] |
 #' | `not_calibrated`, `weak_calibration`, `no_refits` | message | [copula_uniqueness()] |
@@ -79,7 +80,7 @@
 #' | `suppressed_values` | message | functions given a result of [suppress_cells()] |
 #' | `perturbed_keys` | message | functions given an sdcMicroObj |
 #' | `perturbed_keys` | message | functions given a result of [invariant_pram()] |
-#' | `file_part`, `role_lost` | message | verbs of R and dplyr on an [sdc_file()] |
+#' | `file_part`, `file_grown`, `role_lost` | message | verbs of R and dplyr on an [sdc_file()] |
 #' | `unsafe_copy` | warning | functions given an sdcMicroObj |
 #' | `risks_not_computed` | warning | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
 #' | `columns_left_out` | message | [sdc_file()], [file_check()] |

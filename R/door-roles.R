@@ -167,7 +167,7 @@ print.sdc_file <- function(x, ..., n = NULL, width = NULL) {
     roles_line(attr(x, "roles"), nrow(data)),
     if (length(done)) paste("# Done:", paste(done, collapse = "; "))
   )
-  cat(shorten(lines, console_width()), sep = "\n")
+  cat(strwrap(sub("^# ", "", lines), console_width() - 1, prefix = "# "), sep = "\n")
   if (!inherits(data, "data.table") && requireNamespace("tibble", quietly = TRUE)) {
     if (!inherits(data, "tbl_df")) data <- tibble::as_tibble(data, .name_repair = "minimal")
     print(data, n = n, width = width)

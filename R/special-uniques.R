@@ -193,6 +193,10 @@ find_replicated <- function(table, data, released, settings) {
   if (settings$missing == "exclude") {
     released <- released[stats::complete.cases(released[keys]), keys, drop = FALSE]
   }
+  shared <- vapply(keys, function(key) {
+    any(as.character(unique(released[[key]])) %in% as.character(unique(data[[key]])))
+  }, NA)
+  warn_unmatched(sum(shared) - length(keys) + 1)
   files <- list(if (is.null(table$rows)) data else data[table$rows, , drop = FALSE], released)
   coded <- code_requests(list(shared_request(files, keys)))[[1]]
   release_later(coded)

@@ -30,8 +30,8 @@ test_that("positions of columns of two waves are those of the first", {
   at <- function(names) match(names, names(one))
   by_place <- quietly(longitudinal_risk(
     one, two, at(c("gender", "age_group", "education")), at(c("gender", "age_group")),
-    at("education"), at("id"),
-    weight_var = at("weight"), model = "independence", interval = "none"
+    "education", "id",
+    weight_var = "weight", model = "independence", interval = "none"
   ))
   expect_identical(by_place$estimates, by_name$estimates)
 })

@@ -267,3 +267,13 @@ test_that("pictures are drawn", {
   built <- ggplot2::ggplot_build(ggplot2::autoplot(found, n = 2))
   expect_identical(nrow(built$data[[1]]), 8L)
 })
+
+test_that("a file recoded on one side only is asked about", {
+  recoded <- data.frame(a = c("x", "y"), b = c("20-29", "30-39"))
+  data <- data.frame(a = c("x", "y"), b = c("21", "35"))
+  expect_warning(
+    found <- special_uniques(data, c("a", "b"), released = recoded),
+    class = "sdcRisk_warning_no_matches"
+  )
+  expect_identical(found$estimates$n_replicated, c(2L, 0L))
+})
