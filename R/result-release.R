@@ -25,8 +25,9 @@
 #' If the order of the file reveals a variable, the records are released in a secret
 #' order by default. Its key comes from the operating system, so nobody can compute it
 #' again, not even with R's seed. The result keeps the order: `release_data(x)` gives the
-#' same file each time (a recoded file gets a new order each time). The order in `x$data` is that of the input: use `x$data` for
-#' comparisons record by record, such as [utility_loss()], and for [augment()].
+#' same file each time (a recoded file gets a new order each time). The order in `x$data` is that
+#' of the input: use `x$data` for comparisons record by record, such as [utility_loss()], and for
+#' [augment()].
 #'
 #' The same attack is made in the order of every column that looks like an identifier, and of
 #' `hh_id`: records that are sorted by it are in the old order again. Leave such a column

@@ -336,7 +336,9 @@ test_that("a largest risk that one record alone has is withheld, and judged", {
   made <- attacked_report(exact)
   expect_identical(logged(made)$journalist_max, NA)
   expect_no_match(made$html, "0.0348", fixed = TRUE)
-  expect_match(made$html, "Largest record risk: not shown: reveals fewer than 5 records</td>", fixed = TRUE)
+  expect_match(
+    made$html, "Largest record risk: not shown: reveals fewer than 5 records</td>", fixed = TRUE
+  )
   # By weights alone no limit is known to be kept.
   expect_match(made$html, "<td class=\"plain\">unclear</td>", fixed = TRUE)
   tight <- attacked_report(exact, limit = list(journalist = 0.03))

@@ -30,7 +30,9 @@ test_that("every class with a picture draws each of them, with something in ever
   results <- quietly(drawn_results())
   methods <- grep("^autoplot[.]sdc_", ls(asNamespace("sdcRisk")), value = TRUE)
   # Those of files say what has a picture.
-  methods <- grep("[.]sdc_(file|open_file|pattern_table|hierarchy)$", methods, value = TRUE, invert = TRUE)
+  methods <- grep(
+    "[.]sdc_(file|open_file|pattern_table|hierarchy)$", methods, value = TRUE, invert = TRUE
+  )
   drawn <- lapply(results, function(x) paste0("autoplot.", class(x)))
   expect_identical(setdiff(methods, unlist(drawn)), character())
   grDevices::pdf(NULL)

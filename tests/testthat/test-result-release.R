@@ -46,7 +46,9 @@ test_that("a recoded file that its order reveals is released in a secret order",
   data$pay <- 1e3 + (seq_len(1040) * 7919) %% 1040
   file <- sdc_file(data, c("age", "sex"))
   recoded <- quietly(global_recode(file, age = c(0, 20, 40, 60)))
-  told <- expect_message(released <- release_data(recoded, keep_ids = "pay"), class = "sdcRisk_message_shuffled")
+  told <- expect_message(
+    released <- release_data(recoded, keep_ids = "pay"), class = "sdcRisk_message_shuffled"
+  )
   expect_match(conditionMessage(told), "revealed protected values", fixed = TRUE)
   expect_setequal(released$pay, data$pay)
   age <- data$age[match(released$pay, data$pay)]
