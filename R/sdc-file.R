@@ -168,9 +168,22 @@ inform_grown <- function(n, n_before) {
 #' @export
 `[.sdc_file` <- function(x, ...) {
   announce("[")
+  if (inherits(x, "data.table") && changes_in_place(sys.call())) {
+    # The table that the user holds is the file, and stays it.
+    call <- sys.call()
+    call[[1]] <- utils::getS3method("[", "data.table")
+    call[[2]] <- x
+    return(invisible(eval(call, parent.frame())))
+  }
   new <- on_bare_frame(x, quote(`[`), sys.call(), parent.frame())
   columns_alone <- nargs() < 3 && !inherits(x, "data.table")
   keep_file(new, x, same_records = columns_alone && NROW(new) == nrow(x))
+}
+
+# TRUE for a call that changes a data.table by reference, by `:=` or let().
+changes_in_place <- function(call) {
+  j <- if ("j" %in% names(call)) call$j else if (length(call) > 3) call[[4]]
+  is.call(j) && (identical(j[[1]], quote(`:=`)) || identical(j[[1]], quote(let)))
 }
 
 # Repeats the call on the bare data frame: omitted arguments stay omitted, and expressions are

@@ -447,3 +447,26 @@ test_that("the file of a table of a database has its size, first records and his
   expect_error(head(patterns), class = "sdcRisk_error_bad_data")
   expect_identical(dim(patterns), c(nrow(people()), length(keys)))
 })
+
+test_that("a file in a data.table changes in place, as a data.table does", {
+  skip_if_not_installed("data.table")
+  table <- data.table::as.data.table(people(60))
+  file <- sdc_file(table, c("age", "sex"))
+  before <- n_matches(file)$estimates$n_unique
+  # As in a script: the package itself is none that knows data.table.
+  script <- new.env(parent = globalenv())
+  script$file <- file
+  run <- function(code) eval(substitute(code), script)
+  expect_silent(run(file[, group := seq_len(.N), by = sex]))
+  expect_identical(file$group, as.integer(stats::ave(seq_len(60), file$sex, FUN = seq_along)))
+  expect_false("group" %in% names(table))
+  expect_s3_class(file, "sdc_file")
+  run(file[1:30, age := 99L])
+  expect_identical(
+    n_matches(file)$estimates$n_unique,
+    n_matches(data.frame(age = file$age, sex = file$sex))$estimates$n_unique
+  )
+  expect_lt(n_matches(file)$estimates$n_unique, before)
+  run(file[, group := NULL])
+  expect_false("group" %in% names(file))
+})
