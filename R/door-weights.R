@@ -232,12 +232,16 @@ check_household_weights <- function(weights, id, name) {
   first <- match(id, id)
   unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
   if (any(unequal)) {
-    stop_weights(
-      name,
-      paste0(
-        "With `hh_id` they are weights of households, and differ within ",
-        plural(length(unique(id[unequal])), "household"), "."
-      )
+    stop_sdc(
+      "bad_weights",
+      c(
+        paste0("With `hh_id` the weights in ", quote_names(name), " must be those of households."),
+        x = paste0(
+          "They differ within ", plural(length(unique(id[unequal])), "household"), "."
+        ),
+        i = "Count without weights by weight_var = NULL, or single records by hh_id = NULL."
+      ),
+      column = name
     )
   }
 }

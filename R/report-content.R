@@ -23,7 +23,7 @@ report_content <- function(entries, comparisons, settings) {
     made = format(Sys.time(), "%Y-%m-%d %H:%M UTC", tz = "UTC"),
     pictures = report_pictures(entries, comparisons, board, settings),
     first = c(
-      history_lines(entries, settings$internal), told_by_order_lines(entries),
+      size_lines(entries), history_lines(entries, settings$internal), told_by_order_lines(entries),
       unique(settings$apart)
     )
   )

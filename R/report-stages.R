@@ -346,6 +346,21 @@ stop_other_file <- function(x, known, before, words) {
   )
 }
 
+# A protection keeps all records; a file of others has another size.
+size_lines <- function(entries) {
+  n <- function(stage) {
+    unique(unlist(lapply(entries, function(e) if (e$stage == stage) e$exact$settings$n)))
+  }
+  before <- n("before")
+  after <- n("after")
+  if (length(before) == 1 && length(after) == 1 && before != after) {
+    paste0(
+      "The file before has ", plural(before, "record"), ", the file after ", format_count(after),
+      ": their figures are not those of the same people."
+    )
+  }
+}
+
 # Steps of the history of the released file. Numbers of values in a step may be those of few
 # records: they stay in the agency.
 history_lines <- function(entries, internal) {

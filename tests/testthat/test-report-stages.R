@@ -300,3 +300,15 @@ test_that("the check of the file before all steps of a chain is before, a foreig
     stages_in(check, protected, data = foreign), class = "sdcRisk_error_mismatched_data"
   )
 })
+
+test_that("files of different size are named as such", {
+  check <- function(n) quietly(file_check(people(n), c("age", "sex")))
+  lines <- function(...) {
+    path <- tempfile(fileext = ".html")
+    on.exit(unlink(c(path, sub("html$", "json", path))))
+    quietly(sdc_report(..., file = path, pictures = FALSE))
+    grep("The file before has 300 records, the file after 200", readLines(path))
+  }
+  expect_length(lines(before = check(300), after = check(200)), 1)
+  expect_length(lines(before = check(300), after = check(300)), 0)
+})
