@@ -186,8 +186,14 @@ recode_by <- function(values, by, name) {
       "in", plural(length(by), "group")
     )))
   }
-  # Without breaks hierarchy() would choose its own.
-  if (is.null(by)) stop_argument(name, "be cut points, or a list of groups", "NULL was given.")
+  if (!is.numeric(by) || anyNA(by) || is.unsorted(by, strictly = TRUE)) {
+    rise <- is.numeric(by) && !anyNA(by)
+    stop_argument(
+      name, "be cut points that rise, or a list of groups",
+      if (rise) "The numbers do not rise." else given_words(by)
+    )
+  }
+  check_number_to_cut(x, name)
   made <- hierarchy(x, breaks = by, drop = FALSE, name = name)
   # Bands of one value each.
   if (length(made) == 1) {
@@ -196,12 +202,23 @@ recode_by <- function(values, by, name) {
   list(column = recode_column(x, made, 1), words = made$steps[[2]]$words)
 }
 
+check_number_to_cut <- function(x, name) {
+  if (!is.numeric(column_values(x))) {
+    stop_argument(
+      name, "be a number, or a list of groups in global_recode()",
+      found = paste0("The variable has class ", quote_names(class(x)), "."),
+      advice = paste0("global_recode(file, ", name, " = list(group = c(\"...\", \"...\")))")
+    )
+  }
+}
+
 cut_end <- function(x, name, ...) {
   end <- list(...)
   if (!are_distinct_numbers(end[[1]], FALSE)) {
     stop_argument(name, "be one number", given_words(end[[1]]))
   }
   values <- column_values(x)
+  check_number_to_cut(x, name)
   made <- hierarchy(x, ..., drop = FALSE, name = name)
   words <- paste(names(end), "coded at", format_number(end[[1]]))
   # An end beyond all values changes nothing, and is dropped.

@@ -86,7 +86,7 @@ test_that("what cannot be recoded is told", {
   bad(global_recode(file, c(0, 15)), "A name is missing")
   bad(global_recode(file, race = list(Other = "Martian")), "Not found: \"Martian\"")
   bad(global_recode(file, race = list("Other")), "be a list of values by the name")
-  bad(global_recode(file, sex = c(1, 2)), "breaks")
+  bad(global_recode(file, sex = c(1, 2)), "must be a number")
   bad(top_code(file, age = c(1, 2)), "be one number")
   expect_error(global_recode(file, agee = 1:3), "age", class = "sdcRisk_error_unknown_key_var")
 })
@@ -134,6 +134,17 @@ test_that("cut points must be given, and a short name of a variable needs the fi
   said <- expect_error(top_code(d, d = 5), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(said), "data = file", fixed = TRUE)
   expect_identical(max(top_code(data = d, d = 5)$d), 5L)
+})
+
+test_that("errors speak of the argument, not of a hierarchy", {
+  data <- data.frame(age = c(10, 20, 30, 40), band = factor(c("a", "b", "c", "d")))
+  of <- function(code) conditionMessage(expect_error(code, class = "sdcRisk_error_bad_argument"))
+  expect_match(of(global_recode(data, age = c(50, 30))), "The numbers do not rise", fixed = TRUE)
+  expect_match(of(global_recode(data, age = c(1, NA))), "cut points that rise", fixed = TRUE)
+  for (said in c(of(global_recode(data, band = c(0, 3))), of(top_code(data, band = 3)))) {
+    expect_match(said, "band = list(group = ", fixed = TRUE)
+    expect_no_match(said, "hierarchy", fixed = TRUE)
+  }
 })
 
 test_that("bands without a value are not counted", {
