@@ -9,10 +9,10 @@
 #' @concept key variable
 #'
 #' @details
-#' A role is what an argument of the same name says in a function: an argument
-#' that is given to a function comes before the role, `NULL` included. A function
-#' takes the roles that it has arguments for and ignores the others; `key_vars`
-#' never holds a column that serves another role, unless it is named there.
+#' A role takes the place of the argument of the same name in every function. An argument that is
+#' given to a function comes first, even if it is `NULL`. A function uses the roles that it has
+#' arguments for and ignores the others. `key_vars` holds a column with another role only if you
+#' name it there.
 #' If the function takes `pop_size` and the file was given
 #' `sampling_fraction`, or the reverse, one follows from the other by the number
 #' of records: \eqn{\pi = n / N}{pi = n / N}.
@@ -27,10 +27,9 @@
 #' nor has a join with the file in the second place: `rbind()` and joins take the roles of their
 #' first file. A grouped data frame is an error.
 #'
-#' The codes of the key variables are kept with the file, so that a second method on
-#' the same key variables begins at once. They are known by the columns that they were made
-#' of: a changed column is coded anew, and so are a file that was saved and read again, and a
-#' data.table, whose columns can change in place.
+#' The codes of the key variables are kept with the file, so that a second method on the same key
+#' variables need not code them. A changed column is coded again, and so are a file that was saved
+#' and read, and a data.table, whose columns can change in place.
 #'
 #' @section What the summary looks for: No role is guessed: a column that looks like an
 #' identifier or a weight does not become one. Use these lines as a reason to look.
@@ -63,7 +62,7 @@
 #'   `sdc_file`, whose roles are kept if no new ones are given. An sdcMicroObj
 #'   brings its own, see [store_result()]. A result of [suppress_cells()] or
 #'   [invariant_pram()] is taken as its protected data, with the roles of the original. A
-#'   [pattern_table()], or a table of a database, of which one is made.
+#'   [pattern_table()], or a table of a database, which is counted into one.
 #' @param key_vars The key variables: names as text, positions, or a selection as in dplyr, such
 #'   as `c(age, sex)`, `starts_with("pb")` or `-income`. `NULL`: all columns
 #'   that have no other role and do not look like a weight, a household or an
@@ -81,10 +80,10 @@
 #'   values. `NULL`: that of every function.
 #'
 #' @return `data` with the class `sdc_file` and the roles. The print is that of a tibble below
-#'   a line of roles. A file of a pattern table or of a database holds patterns, is not a data
-#'   frame, and prints as its summary. The latter knows its table: `suppress_cells(file, k = 3)`
-#'   protects it there, see [release_in_database], and the columns `id_vars`, which are not
-#'   counted, are not released. Of further roles it takes `sensitive` only.
+#'   a line of roles. A file of a pattern table or of a database holds patterns: it is not a
+#'   data frame, and prints as its summary. `suppress_cells(file, k = 3)` protects a table in its
+#'   database, see [release_in_database]; its `id_vars` are neither counted nor released. Of the
+#'   other further roles such a file takes `sensitive` only.
 #'
 #'   Errors: `bad_data`, `unknown_key_var`, `bad_column` for key variables without
 #'   defined values, `bad_weights`, `bad_argument`.

@@ -1,4 +1,4 @@
-#' Risk in the population by one law
+#' Estimate the re-identification risk in the population
 #'
 #' How many records of a sample are unique in the population, and how many does an
 #' intruder find who does not know who is in the file? One model of the key variables
@@ -77,7 +77,7 @@
 #' | made up | 60 | .046 | .022 | .005 | .002 | 1 |
 #' | made to mislead | 48 | .132 | .026 | .009 | .002 | .96 |
 #'
-#' No interval lay below the truth: so often would a limit just below the truth seem to be met.
+#' No interval lay below the truth, so no limit below the truth seemed to be met.
 #' Intervals are wider than 95% needs. Missing values were values of their own there.
 #' `vignette("trust")` has the other estimators.
 #'
@@ -110,8 +110,8 @@
 #'
 #' @section Missing values:
 #' By `"wildcard"`, the default, a record with missing values is judged by the key variables
-#' that it has, among all records that have these. The law is fitted to the complete records, or
-#' where there are few of them to the records with the most common set of known variables.
+#' that it has, among all records that have these. The law is fitted to the complete records, or, if
+#' there are few of them, to the records with the most common set of known variables.
 #' Uniqueness and correctness are about these key variables, and their `status` says so.
 #' `"category"` treats missing as a value of its own: after local suppression every pattern of
 #' suppressed values is a key then. `"exclude"` leaves incomplete records out, as if they were
@@ -144,8 +144,8 @@
 #'     `n_members`, the number of records of the largest household; `n_patterns`, the number of
 #'     sets of key variables that records know}
 #' }
-#' Errors: `bad_weights`, `bad_argument` where nothing says how large the population is, and
-#' `bad_data` where a record has no household or none is complete.
+#' Errors: `bad_weights`, `bad_argument` if the size of the population is not given, and `bad_data`
+#' if a record has no household or no record is complete.
 #' @references
 #' Chao, A. (1984). Nonparametric estimation of the number of classes in a population.
 #' Scandinavian Journal of Statistics 11(4), 265-270.
