@@ -142,7 +142,14 @@ attribute_risk <- function(data, key_vars = NULL, sensitive, ..., missing = "wil
 
 attribute_keys <- function(data, key_vars, sensitive) {
   keys <- names(data)[resolve_key_vars(data, key_vars, match(sensitive, names(data)))]
-  check_sensitive_unknown(sensitive, keys)
+  both <- intersect(keys, sensitive)
+  if (length(both)) {
+    stop_argument(
+      "sensitive", "name variables that are not key variables",
+      found = paste0("Both: ", quote_names(both), "."),
+      advice = "An intruder who knows a value has nothing to learn of it."
+    )
+  }
   keys
 }
 

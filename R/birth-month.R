@@ -46,10 +46,10 @@
 #'
 #' @param data A data frame with one row per person and answered wave, in any
 #'   order.
-#' @param id,year,month,age Names or positions of its columns: the person, the
+#' @param id,year,month,age Names of its columns: the person, the
 #'   year and month (1 to 12) of the answer, and the completed age in years. Rows
 #'   in which one of the last three is missing are not answered waves.
-#' @param birth_year Name or position of the column with the year of birth, if
+#' @param birth_year Name of the column with the year of birth, if
 #'   there is one. One row of a person suffices; two different years are a
 #'   conflict.
 #'

@@ -129,7 +129,7 @@
 #' @param records Whether to score records. `FALSE` gives estimates alone.
 #' @param n_refits No longer used: intervals need no refits. A message of class
 #'   `sdcRisk_message_no_refits` says so if it is above 0.
-#' @param hh_id Name or position of the column of the records (`newdata` if given) that identifies
+#' @param hh_id Name of the column of the records (`newdata` if given) that identifies
 #'   households, or `NULL`; see the section on households.
 #'
 #' @return An object of class `sdc_copula_uniqueness`, an [sdc_result] with

@@ -80,6 +80,7 @@
 #' | `suppressed_values` | message | functions given a result of [suppress_cells()] |
 #' | `perturbed_keys` | message | functions given an sdcMicroObj |
 #' | `perturbed_keys` | message | functions given a result of [invariant_pram()] |
+#' | `known_sensitive` | message | [sdc_file()] |
 #' | `file_part`, `file_grown`, `role_lost` | message | verbs of R and dplyr on an [sdc_file()] |
 #' | `unsafe_copy` | warning | functions given an sdcMicroObj |
 #' | `risks_not_computed` | warning | [invariant_pram()], [suppress_cells()], [apply_recoding()] |

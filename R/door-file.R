@@ -139,7 +139,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
   check_weights(data, weight_var)
   check_fraction(n_records(data), pop_size, sampling_fraction)
   keys <- file_keys(data, key_vars, key_groups, roles)
-  check_sensitive_unknown(roles$sensitive, keys$key_vars)
+  roles$sensitive <- sensitive_unknown(roles$sensitive, keys$key_vars)
   if (!is.null(missing)) {
     missing <- check_choice(missing, c("wildcard", "category", "exclude"), "missing")
   }
@@ -225,15 +225,20 @@ file_dots <- c(
   strata = "strata_var"
 )
 
-check_sensitive_unknown <- function(sensitive, keys) {
-  both <- intersect(keys, sensitive)
+# The sensitive variables that an intruder does not know as key variables.
+sensitive_unknown <- function(sensitive, keys) {
+  both <- intersect(sensitive, keys)
   if (length(both)) {
-    stop_argument(
-      "sensitive", "name variables that are not key variables",
-      found = paste0("Both: ", quote_names(both), "."),
-      advice = "An intruder who knows a value has nothing to learn of it."
+    inform_sdc(
+      "known_sensitive",
+      c(
+        paste0("Key variables are not sensitive variables here: ", quote_names(both), "."),
+        i = "An intruder who knows a value has nothing to learn of it."
+      ),
+      columns = both
     )
   }
+  setdiff(sensitive, keys)
 }
 
 check_roles_differ <- function(roles) {

@@ -137,7 +137,7 @@ key_table_of <- function(keys, data) {
 }
 
 #' @export
-format.sdc_open_file <- function(x, ..., width = console_width(), rows = 16) {
+format.sdc_open_file <- function(x, ..., width = console_width(), rows = Inf) {
   check_whole_file(x)
   declared_lines(describe(x), width, rows)
 }

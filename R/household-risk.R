@@ -82,7 +82,7 @@
 #' @param hh_vars Names or positions of variables that the members of a household
 #'   share. They may be among `key_vars`.
 #' @param known How many members the intruder knows: 1, 2 or `"all"`.
-#' @param weight_var Name or position of the column of household weights.
+#' @param weight_var Name of the column of household weights.
 #' @param missing `"category"` or `"exclude"`, see the section on missing values. `"wildcard"`
 #'   is not defined here: whether two households fit would depend on who is compared with whom.
 #'

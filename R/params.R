@@ -6,9 +6,9 @@
 #'   as `c(age, sex)`, `starts_with("pb")` or `-income`. `NULL`: those of an [sdc_file()], or all
 #'   columns that no other argument names. All arguments that name columns are given in these
 #'   ways. A variable that holds names of columns comes before a column of its name.
-#' @param weight_var Name or position of the column of sampling weights: how many people a
+#' @param weight_var Name of the column of sampling weights: how many people a
 #'   record represents. Weights are finite and positive.
-#' @param hh_id Name or position of the column that identifies households.
+#' @param hh_id Name of the column that identifies households.
 #' @param pop_size Number of people in the population.
 #' @param sampling_fraction The share of the population in the file, records that are left
 #'   out included, instead of `pop_size`.

@@ -219,9 +219,9 @@ test_that("faults in the columns are classed errors", {
   bad("unknown_key_var", data, "id", "year", "month", "age", birth_year = "b")
 })
 
-test_that("positions, labelled columns and data.tables are taken as well", {
+test_that("labelled columns and data.tables are taken as well, positions are not", {
   data <- waves_of(1, 16, c(3, 15))
-  expect_identical(format(birth_month(data, 1, 2, 3, 4)$month), "2|3")
+  expect_error(birth_month(data, 1, 2, 3, 4), class = "sdcRisk_error_bad_argument")
   data$age <- structure(c(99, data$age[-1]), class = "haven_labelled", na_values = 99)
   expect_identical(format(months_of(data)$month), "2|3")
   skip_if_not_installed("data.table")

@@ -308,9 +308,15 @@ test_that("a role that is given as NULL goes, an empty one is none", {
 })
 
 test_that("one column is not both known and sensitive", {
-  error <- expect_error(
-    sdc_file(people(), c("age", "sex"), sensitive = c("sex", "job")),
-    class = "sdcRisk_error_bad_argument"
+  told <- expect_message(
+    file <- sdc_file(people(), c("age", "sex"), sensitive = c("sex", "job")),
+    class = "sdcRisk_message_known_sensitive"
   )
-  expect_identical(error$argument, "sensitive")
+  expect_identical(told$columns, "sex")
+  expect_identical(sdc_roles(file)$sensitive, "job")
+  expect_message(
+    file <- sdc_file(people(), c("age", "sex"), sensitive = "sex"),
+    class = "sdcRisk_message_known_sensitive"
+  )
+  expect_null(sdc_roles(file)$sensitive)
 })

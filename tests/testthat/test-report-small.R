@@ -218,7 +218,7 @@ test_that("an external report of a small file is a warning, an internal one is n
   )
   expect_match(conditionMessage(e), "The file has 99 records.", fixed = TRUE)
   expect_match(conditionMessage(e), "internal = TRUE", fixed = TRUE)
-  unlink(path)
+  unlink(c(path, sub("html$", "json", path)))
   expect_no_warning(sdc_report(x, file = path, internal = TRUE, pictures = FALSE))
   expect_true(file.exists(path))
   x <- quietly(n_matches(grouped_file(c(rep(9, 11), 1)), c("a", "b")))
