@@ -167,8 +167,8 @@ check_paths <- function(path) {
 # The run -----------------------------------------------------------------------------
 
 # A check that runs: its process, and the file to which it tells what it finds. A script that
-# cannot be read has no process.
-begin_check <- function(lines, limit, time_limit, dir) {
+# cannot be read has no process. `supervise`: end the process with this one, even if that is killed.
+begin_check <- function(lines, limit, time_limit, dir, supervise = FALSE) {
   check <- list(
     lines = lines, log = tempfile("sdcRisk-check-"), begun = Sys.time(), time_limit = time_limit,
     parsed = parse_script(lines)
@@ -178,7 +178,7 @@ begin_check <- function(lines, limit, time_limit, dir) {
     check$process <- callr::r_bg(
       function(lines, limit, log) asNamespace("sdcRisk")$run_script(lines, limit, log),
       list(lines, limit, check$log), libpath = .libPaths(), wd = dir, stdout = NULL,
-      stderr = NULL, env = script_env(), supervise = TRUE
+      stderr = NULL, env = script_env(), supervise = supervise
     )
   }
   check

@@ -119,7 +119,9 @@ run_checks <- function(server) {
     one <- server$waiting[[1]]
     server$waiting <- server$waiting[-1]
     lines <- server$scripts[[one$uri]]$lines
-    check <- begin_check(lines, server$limit, server$time_limit, script_folder_of(server, one$uri))
+    check <- begin_check(
+      lines, server$limit, server$time_limit, script_folder_of(server, one$uri), supervise = TRUE
+    )
     server$check <- c(check, one)
     refresh_lenses(server)
     if (is_over(server$check)) finish_check(server)
