@@ -28,14 +28,21 @@ rows_upsert.sdc_file <- bare_verb("dplyr", "rows_upsert")
 #' @exportS3Method dplyr::rows_delete
 rows_delete.sdc_file <- bare_verb("dplyr", "rows_delete")
 
-#' @exportS3Method generics::union
-union.sdc_file <- bare_verb("dplyr", "union")
+# The check of a package takes these for methods of base's functions of the same name.
+set_verbs <- lapply(
+  c(union = "union", intersect = "intersect", setdiff = "setdiff"),
+  function(name) bare_verb("dplyr", name)
+)
 
-#' @exportS3Method generics::intersect
-intersect.sdc_file <- bare_verb("dplyr", "intersect")
-
-#' @exportS3Method generics::setdiff
-setdiff.sdc_file <- bare_verb("dplyr", "setdiff")
+.onLoad <- function(...) {
+  register <- function(...) {
+    for (name in names(set_verbs)) {
+      registerS3method(name, "sdc_file", set_verbs[[name]], envir = asNamespace("generics"))
+    }
+  }
+  if (isNamespaceLoaded("generics")) register()
+  setHook(packageEvent("generics", "onLoad"), register)
+}
 
 # The columns of tidyr's verbs are expressions: they are passed on as they are.
 tidy_verb <- function(name, same_records = FALSE) {
