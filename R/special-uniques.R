@@ -193,10 +193,7 @@ find_replicated <- function(table, data, released, settings) {
   if (settings$missing == "exclude") {
     released <- released[stats::complete.cases(released[keys]), keys, drop = FALSE]
   }
-  shared <- vapply(keys, function(key) {
-    any(as.character(unique(released[[key]])) %in% as.character(unique(data[[key]])))
-  }, NA)
-  warn_unmatched(sum(shared) - length(keys) + 1)
+  warn_other_values(data, released, keys)
   files <- list(if (is.null(table$rows)) data else data[table$rows, , drop = FALSE], released)
   coded <- code_requests(list(shared_request(files, keys)))[[1]]
   release_later(coded)
@@ -204,6 +201,22 @@ find_replicated <- function(table, data, released, settings) {
     missing = settings$missing, max_size = settings$max_size
   ))
   matrix(found, ncol = settings$max_size)
+}
+
+# Values that are missing in all records of the released file are no other values.
+warn_other_values <- function(data, released, keys) {
+  apart <- Filter(function(key) {
+    values <- as.character(unique(released[[key]]))
+    values <- values[!is.na(values)]
+    length(values) > 0 && !any(values %in% as.character(unique(data[[key]])))
+  }, keys)
+  if (length(apart)) {
+    warn_sdc("no_matches", c(
+      "The released file should have values of the original.",
+      x = paste0("It has none in ", quote_names(apart), "."),
+      i = "Was a key variable recoded in one of the files only? Recode it in both alike."
+    ))
+  }
 }
 
 check_largest_size <- function(max_size, n_keys) {

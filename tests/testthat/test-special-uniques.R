@@ -276,4 +276,13 @@ test_that("a file recoded on one side only is asked about", {
     class = "sdcRisk_warning_no_matches"
   )
   expect_identical(found$estimates$n_replicated, c(2L, 0L))
+  # Nor are two variables forgotten, and what is missing is not another value.
+  recoded$a <- c("p", "q")
+  told <- expect_warning(
+    special_uniques(data, c("a", "b"), released = recoded), class = "sdcRisk_warning_no_matches"
+  )
+  expect_match(conditionMessage(told), "none in \"a\" and \"b\"|none in \"a\", \"b\"")
+  recoded$a <- NA_character_
+  recoded$b <- data$b
+  expect_no_warning(special_uniques(data, c("a", "b"), released = recoded))
 })
