@@ -22,7 +22,9 @@ recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k 
   )
   # Without the first values what they revealed before still holds.
   known <- if (isTRUE(file$forgotten)) file$told
-  past$told <- list(order = rbind(known$order, order), columns = rbind(known$columns, columns))
+  past$told <- list(
+    order = if (!shuffle) rbind(known$order, order), columns = rbind(known$columns, columns)
+  )
   past$original <- if (!shuffle) {
     changed <- Filter(function(name) !identical(from[[name]], data[[name]]), all_changed)
     rlang::set_names(lapply(changed, function(name) from[[name]]), changed)
