@@ -21,9 +21,9 @@
 #' `#| sdc: allow = "told_by_column"` above a line accepts findings of these codes there.
 #'
 #' Frames are judged by the measures that have a limit. Limits of the population and of households
-#' are judged when a file is written, as are columns that reveal key variables. A line may bring
-#' back an identifier or a value for a while: there is no finding if a later line repairs it before
-#' the frame is written.
+#' are judged when a file is written, as are columns that reveal key variables. If a
+#' line brings back an identifier or a value, and a later line repairs that before the frame is
+#' written, nothing is reported.
 #'
 #' **What runs.** The whole script, as by `source()`, in the folder `dir`: files that it writes are
 #' written. Run a script that you trust only. Its prints, messages and warnings are discarded, and

@@ -265,9 +265,9 @@ join_categories <- function(x, groups, name) {
   taken <- setdiff(intersect(names(members), old), unlist(members))
   if (length(taken)) {
     stop_argument(
-      name, "give groups new names, or the values of that name to them",
-      found = paste0("The variable has other records with the value ", quote_names(taken), "."),
-      advice = paste0("To join them: ", taken[[1]], " = c(\"", taken[[1]], "\", ...).")
+      name, "give its groups names that are not values outside of them",
+      found = paste0(quote_names(taken), " is a value that is in none of the groups."),
+      advice = paste0("To add the group to this value: ", taken[[1]], " = c(\"", taken[[1]], "\", ...).")
     )
   }
   group <- rep(names(members), lengths(members))

@@ -12,7 +12,7 @@ warn_small_file <- function(entries) {
     warn_sdc(
       "small_file",
       c(
-        "An external report should be about at least 100 records.",
+        paste("An external report should be about at least", least_external, "records."),
         x = paste0("The file has ", plural(min(n), "record"), "."),
         i = paste(
           "Counts of fewer than five records are withheld, and may follow from other figures of",
