@@ -267,7 +267,7 @@ join_categories <- function(x, groups, name) {
     stop_argument(
       name, "give its groups names that are not values outside of them",
       found = paste0(quote_names(taken), " is a value that is in none of the groups."),
-      advice = paste0("To add the group to this value: ", taken[[1]], " = c(\"", taken[[1]], "\", ...).")
+      advice = paste0("To add the group to it: ", taken[[1]], " = c(\"", taken[[1]], "\", ...).")
     )
   }
   group <- rep(names(members), lengths(members))
