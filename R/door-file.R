@@ -335,7 +335,7 @@ enter_waves <- function(name, args = c("wave1", "wave2"), lazy = FALSE, at = sys
   for (arg in args) {
     wave <- argument(arg)
     if (is_remedy(wave)) {
-      wave <- if (arg == "after") check_result(wave)$data else released_file(wave, arg)
+      wave <- if (arg == "after") bare_frame(check_result(wave)$data) else released_file(wave, arg)
     }
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
     if (is_counted_wave(wave) && !lazy) stop_needs_records(arg, wave)
@@ -408,12 +408,13 @@ released_file <- function(x, arg) {
     file$roles$key_vars <- roles$key_vars
     file_of_table(file, x$data, roles)
   } else {
-    new_file(x$data, roles)
+    new_file(bare_frame(x$data), roles)
   }
   step <- remedy_step(x)
   past <- with_step(attr(x, "past"), sub("^sdc_", "", class(x)[[1]]), step$words, step$states)
   for (part in names(past)) file[[part]] <- past[[part]]
   file[c("original", "forgotten")] <- original_behind(x)
+  file$told <- list(order = x$diagnostics$told_by_order, columns = x$diagnostics$told_by_columns)
   if (inherits(x, "sdc_suppress_cells")) {
     # Blanks can be any value, where the function knows of that.
     file$defaults <- list(missing = "wildcard")

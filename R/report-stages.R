@@ -133,7 +133,7 @@ released_data <- function(x) {
     # Its patterns, as long as its connection lives.
     tryCatch(file_data(released_file(x, "...")), sdcRisk_error = function(e) NULL)
   } else if (is_release) {
-    fields$data
+    bare_frame(fields$data)
   }
 }
 

@@ -73,8 +73,11 @@ test_that("every function gives the same with a file as with its arguments", {
   theirs <- quietly(invariant_pram(
     data, keys, 1 / 3, unprotected = "keep", weight_var = "weight"
   ))
+  # Data that came with roles have them after the step, too.
+  expect_identical(class(ours$data), c("sdc_file", "data.frame"))
+  expect_identical(class(theirs$data), "data.frame")
+  ours$data <- as.data.frame(ours$data)
   expect_identical(numbers(ours), numbers(theirs))
-  expect_identical(class(ours$data), "data.frame")
 })
 
 test_that("waves are files, too", {

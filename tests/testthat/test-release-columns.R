@@ -104,7 +104,9 @@ test_that("a household's number tells what other members show", {
   expect_identical(
     names(quietly(release_data(y, keep_ids = "db030"))), setdiff(names(d), "rb030")
   )
-  expect_identical(as.data.frame(quietly(release_data(y, keep_ids = TRUE))), y$data)
+  expect_identical(
+    as.data.frame(quietly(release_data(y, keep_ids = TRUE))), as.data.frame(y$data)
+  )
   expect_error(release_data(y, keep_ids = "db31"), class = "sdcRisk_error_unknown_key_var")
   expect_error(release_data(y, drop = "db31"), class = "sdcRisk_error_unknown_key_var")
 })

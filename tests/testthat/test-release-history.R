@@ -6,7 +6,9 @@ blanked <- quietly(suppress_cells(file, k = 3))
 n_below <- function(x) quietly(n_matches(x, below = 3))$estimates$n_below_3
 summary_of <- function(x) quietly(summary(x))
 holds_originals <- function(x) {
-  any(vapply(attr(x, "kept"), rlang::is_weakref, NA))
+  any(vapply(attr(x, "kept"), function(part) {
+    rlang::is_weakref(part) && !is.null(rlang::wref_value(part))
+  }, NA))
 }
 
 test_that("files flow through remedies, measures and comparisons", {
@@ -43,6 +45,38 @@ test_that("a release has roles, states and history, and no values of before", {
   perturbed <- quietly(release_data(swapped))
   expect_identical(summary_of(perturbed)$states$state, rep("randomised", length(keys)))
   expect_message(n_matches(perturbed), class = "sdcRisk_message_perturbed_keys")
+})
+
+test_that("data of a remedy are the file after it, in the order of the original", {
+  data <- blanked$data
+  expect_s3_class(data, "sdc_file")
+  expect_identical(sdc_roles(data), sdc_roles(file))
+  expect_identical(as.data.frame(data), suppress_cells(nals_prison, keys, k = 3)$data)
+  expect_identical(summary_of(data)$history, "suppress_cells(k = 3): 97 values suppressed")
+  # The weights are no key variable, and missing values are wildcards.
+  expect_identical(n_below(data), 0)
+  expect_identical(
+    quietly(individual_risk(data))$estimates, quietly(individual_risk(blanked))$estimates
+  )
+  # It knows the values before, until it is saved.
+  expect_identical(
+    quietly(utility_loss(data))$estimates, quietly(utility_loss(blanked))$estimates
+  )
+  path <- tempfile(fileext = ".rds")
+  on.exit(unlink(path))
+  saveRDS(blanked, path)
+  again <- readRDS(path)
+  expect_false(holds_originals(again$data))
+  expect_error(utility_loss(again$data), class = "sdcRisk_error_bad_argument")
+  # The order reveals values whichever of the two is released.
+  for (x in list(blanked, data, again$data)) {
+    expect_message(out <- suppressWarnings(release_data(x)), class = "sdcRisk_message_shuffled")
+    expect_false(identical(out$CENREG, data$CENREG))
+  }
+  # A second step counts on.
+  swapped <- quietly(invariant_pram(data, unprotected = "keep"))
+  expect_length(summary_of(swapped$data)$history, 2)
+  expect_message(n_matches(swapped$data), class = "sdcRisk_message_perturbed_keys")
 })
 
 test_that("recodings and suppression are one history", {
