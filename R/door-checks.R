@@ -163,6 +163,13 @@ percent_advice <- function(x) {
   }
 }
 
+check_positive <- function(x, arg, finite = FALSE) {
+  if (!are_distinct_numbers(x, FALSE) || x <= 0 || finite && is.infinite(x)) {
+    stop_argument(arg, paste0("be one ", if (finite) "finite ", "number above 0"), given_words(x))
+  }
+  as.double(x)
+}
+
 # Distinct probabilities strictly between 0 and 1.
 check_probability <- function(x, arg, several = FALSE) {
   what <- if (several) "be distinct numbers" else "be one number"

@@ -120,7 +120,7 @@ finish_cells <- function(problem, levels, most) {
   # Other columns stay out of the way of suppress_cells().
   keys <- as.data.frame(problem$data)[settings$key_vars]
   recoded <- recode_columns(keys, problem$hierarchies, levels)
-  judged <- c("qar", "l", "t", law_limits, "kept")
+  judged <- c("qar", "l", "c", "t", law_limits, "kept")
   measures <- rlang::set_names(as.list(rep(NA_real_, length(judged))), judged)
   matches <- quietly(n_matches(recoded, settings$key_vars))$records$n_matches
   n_violators <- sum(matches < settings$constraint$k)

@@ -33,7 +33,8 @@ replace_column <- function(data, name, column) {
 }
 
 constraint_names <- c(
-  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness", "l", "t"
+  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness", "l", "c",
+  "t"
 )
 
 # The names of the variables whose hierarchies were made in some ways.

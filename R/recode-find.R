@@ -43,7 +43,7 @@ level_frame <- function(part, problem) {
 
 # Measures that are judged here, in order of cost.
 judged_here <- function(settings) {
-  intersect(c("l", "t", law_limits), names(settings$constraint))
+  intersect(c("l", "c", "t", law_limits), names(settings$constraint))
 }
 
 # Recodings listed before the search gives up.
@@ -164,8 +164,8 @@ allowed_levels <- function(problem, wanted, low) {
   rlang::set_names(unlist(at), names(low))
 }
 
-# Of sensitive values there may not be fewer, of all other measures not more; of limits of the
-# population the page judges.
+# Of sensitive values there may not be fewer, of all other measures not more, of c less; of limits
+# of the population the page judges.
 within_limits <- function(risks, settings) {
   all(vapply(names(risks), function(name) {
     limit <- settings$constraint[[name]]
@@ -174,7 +174,8 @@ within_limits <- function(risks, settings) {
     } else if (name %in% law_limits) {
       TRUE
     } else {
-      !is.na(risks[[name]]) && if (name == "l") risks[[name]] >= limit else risks[[name]] <= limit
+      risk <- risks[[name]]
+      isTRUE(switch(name, l = risk >= limit, c = risk < limit, risk <= limit))
     }
   }, NA))
 }
@@ -209,7 +210,7 @@ with_sensitive <- function(recoded, problem) {
 
 # The least diverse of all sensitive variables.
 sensitive_limits <- function(recoded, settings, missing) {
-  asked <- intersect(c("l", "t"), judged_here(settings))
+  asked <- intersect(c("l", "c", "t"), judged_here(settings))
   if (length(asked)) {
     told <- quietly(n_matches(
       recoded, settings$key_vars, sensitive = settings$sensitive, missing = missing,
@@ -217,7 +218,11 @@ sensitive_limits <- function(recoded, settings, missing) {
     )$estimates)
     # No estimate if every record is blanked.
     if (!is.data.frame(told)) told <- list(l_distinct = NA_real_, t_closeness = NA_real_)
-    c(l = told[["l_distinct"]], t = told[["t_closeness"]])[asked]
+    ratio <- if ("c" %in% asked) {
+      with_l <- list(sensitive = settings$sensitive, l = settings$constraint$l)
+      quietly(max(recursive_ratio(recoded, settings$key_vars, with_l, missing), na.rm = TRUE))
+    }
+    c(l = told[["l_distinct"]], c = ratio, t = told[["t_closeness"]])[asked]
   }
 }
 

@@ -75,7 +75,7 @@ best_frame <- function(best, problem) {
   measures <- list(
     k = 1 / best$smallest, prop_unique = left / pmax(kept, 1), qar = best$qar,
     journalist = best$journalist, tau1_rate = best$tau1_rate,
-    population_uniqueness = best$population_uniqueness, l = best$l, t = best$t
+    population_uniqueness = best$population_uniqueness, l = best$l, c = best[["c"]], t = best$t
   )
   asked <- intersect(names(settings$constraint), constraint_names)
   out <- best[keys]
@@ -136,6 +136,7 @@ constraint_words <- function(settings) {
       tau1_rate = paste("tau1 per record at most", value),
       population_uniqueness = paste("population uniqueness at most", value),
       l = paste("at least", value, "sensitive values in every class"),
+      c = paste0("recursive (", value, ", ", format_number(limits$l), ")-diversity"),
       t = paste("t-closeness at most", value)
     )
   }, "")

@@ -28,6 +28,9 @@
 #' * `l`, `t`: the fewest values of each `sensitive` variable among the records of a key
 #'   (distinct l-diversity), and the largest distance of their distribution from the file's
 #'   (t-closeness), as [attribute_risk()] measures them.
+#' * `c`, with `l`: recursive (c, l)-diversity. In every key the most frequent value has less than
+#'   `c` times as many records as all from the `l`-th most frequent one on. One count of matches for
+#'   each sensitive value.
 #'
 #' **Suppression.** `suppress` is the share of the records that may be suppressed on all key
 #' variables: all records of keys below `k`, or the number of sample uniques that
@@ -40,11 +43,11 @@
 #' limit even when all other variables are fully coarsened, no completion of it can meet the limit,
 #' so the whole branch is skipped. Branch and bound over the variables proves the optimum while
 #' only a small part of the recodings is evaluated. T of QaR can rise when a variable is coarsened:
-#' it, `l` and `t` never prune; recodings are judged by the measure itself in order of cost. So are
-#' limits of the population, whose true figures cannot rise when a variable is coarsened: if nothing
-#' is suppressed, a recoding that is finer than one that breaks such a limit is not tried. If none
-#' is found in time, recodings are tried whose keys have enough records to keep the limit. Ties: the
-#' smaller sum of levels comes first, then the smaller level of the first variable.
+#' it, `l`, `c` and `t` never prune; recodings are judged by the measure itself in order of cost. So
+#' are limits of the population, whose true figures cannot rise when a variable is coarsened: if
+#' nothing is suppressed, a recoding that is finer than one that breaks such a limit is not tried.
+#' If none is found in time, recodings are tried whose keys have enough records to keep the limit.
+#' Ties: the smaller sum of levels comes first, then the smaller level of the first variable.
 #'
 #' @section Missing values:
 #' Missing is a value of its own up to the level that joins all values.
@@ -76,7 +79,7 @@
 #' @param n_best Number of the cheapest recodings to return.
 #' @param importance Factors of the costs of variables, a vector named by
 #'   key variable.
-#' @param sensitive Names of the sensitive variables that `l` and `t` are about.
+#' @param sensitive Names of the sensitive variables that `l`, `c` and `t` are about.
 #' @param max_seconds Time limit; the best recoding found until then is returned, with its gap.
 #'
 #' @return An object of class `sdc_recode_search`, an [sdc_result] with
@@ -111,6 +114,7 @@
 #' @concept global recoding
 #' @concept k-anonymity
 #' @concept generalization
+#' @concept recursive (c, l)-diversity
 #' @export
 #' @examples
 #' keys <- c("age", "education", "marital_status", "sex")
@@ -121,6 +125,16 @@
 #' )
 #' found
 #' recoded <- apply_recoding(found, adult)
+#'
+#' # Region 0 has three with flu for one with a cold: two values, but not fewer than three to one.
+#' ill <- data.frame(
+#'   region = rep(0:3, each = 4),
+#'   illness = c("flu", "flu", "flu", "cold", rep(c("flu", "cold"), 6))
+#' )
+#' levels <- list(region = hierarchy(ill$region, widths = 2))
+#' search <- function(...) recode_search(ill, "region", levels, sensitive = "illness", ...)
+#' search(constraint = list(l = 2))$best$region[[1]]        # 0
+#' search(constraint = list(l = 2, c = 3))$best[1, ]        # level 1: c is 5 / 3
 recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
                           constraint = list(k = 3), k = NULL, cost = c("entropy", "loss", "levels"),
                           suppress = 0, blanks = c("records", "cells"), weight_var = NULL,
@@ -214,13 +228,6 @@ check_cost_importance <- function(importance, variables) {
   cost
 }
 
-check_positive <- function(x, arg, finite = FALSE) {
-  if (!are_distinct_numbers(x, FALSE) || x <= 0 || finite && is.infinite(x)) {
-    stop_argument(arg, paste0("be one ", if (finite) "finite ", "number above 0"), given_words(x))
-  }
-  as.double(x)
-}
-
 # The constraints as numbers, in the order given, with the settings of QaR.
 check_constraint <- function(constraint, table) {
   if (is.numeric(constraint) && length(names(constraint))) constraint <- as.list(constraint)
@@ -243,6 +250,8 @@ check_constraint <- function(constraint, table) {
       check_smallest_cell(constraint$k, table$n)
     } else if (name == "l") {
       check_whole(constraint$l, arg)
+    } else if (name == "c") {
+      check_with_l(constraint$c, constraint$l, arg)
     } else {
       check_zero_to_one(constraint[[name]], arg)
     }
@@ -306,7 +315,7 @@ check_recode_population <- function(settings) {
   for (name in law_limits) {
     needs(name, "`weight_var`, `pop_size` or `sampling_fraction`", weights || people)
   }
-  for (name in c("l", "t")) needs(name, "`sensitive`", length(settings$sensitive) > 0)
+  for (name in c("l", "c", "t")) needs(name, "`sensitive`", length(settings$sensitive) > 0)
 }
 
 # A hierarchy for every key variable; what nobody gave is proposed.

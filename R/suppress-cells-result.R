@@ -179,5 +179,5 @@ suppression_settings <- function(table, sets, links, settings) {
     hh_id = settings$hh_id, weight_var = settings$weight_var
   )
   # `t` would be taken for `table`.
-  c(of_file, settings[intersect(c("l", "t", "sensitive"), names(settings))])
+  c(of_file, settings[intersect(c("l", "c", "t", "sensitive"), names(settings))])
 }

@@ -108,9 +108,9 @@
 #'   its inverse, rounded up. If both are given, both hold. If weights or the size of the population
 #'   are known, the print has the largest risk in the population, as [file_check()] judges it.
 #' @param weight_var Name of the column with sampling weights, a role of the release.
-#' @param l,t,sensitive With `k`, under `"own"`: the originals that match a released record must
-#'   have at least `l` values of each `sensitive` variable, at a t-closeness of at most `t`, see
-#'   [attribute_risk()]. The cost is the least possible; at most 12 key variables.
+#' @param l,c,t,sensitive With `k`, under `"own"`: the originals that match a released record must
+#'   have at least `l` values of each `sensitive` variable ((c, l)-diversity with `c`), at a
+#'   t-closeness of at most `t`, see [recode_search()]. At most 12 key variables.
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always made under
 #'   `"strict"`; thousands are made in a second on small files. They draw random numbers: see
 #'   [set.seed()], and keep its number secret, see [release_data()].
@@ -154,7 +154,6 @@
 #' \doi{10.18637/jss.v067.i04}
 #'
 #' The rules, the exact solution of `"own"`, the bound and the greedy are ours.
-#' `sdcMicro::localSuppression()` suppresses at least one value in every record below the limit.
 #' @family protection
 #' @concept local suppression
 #' @concept k-anonymity
@@ -224,8 +223,8 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
 #' @rdname suppress_cells
 #' @export
 suppress_cells_control <- function(n_rounds = 0, original = NULL, into = NULL, chunk_size = 1e6,
-                                   max_patterns = 5e6, l = NULL, t = NULL, sensitive = NULL,
-                                   ...) {
+                                   max_patterns = 5e6, l = NULL, c = NULL, t = NULL,
+                                   sensitive = NULL, ...) {
   new_control("suppress_cells_control")
 }
 

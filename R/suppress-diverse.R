@@ -1,7 +1,7 @@
-# Local suppression with a limit on sensitive values beside k: the originals that fit a
-# released record must have several values of every sensitive variable (l), or values
-# distributed as in the file (t). Sets of variables are tried in the order of their cost for
-# all records at once, so that each record gets the cheapest that serves it.
+# Local suppression with a limit on sensitive values besides k: the originals that fit a
+# released record must have several values of every sensitive variable (l), none of them too
+# frequent (c), or values distributed as in the file (t). Sets of variables are tried in the order
+# of their cost for all records at once, so that each record gets the cheapest that serves it.
 
 # Sets of variables are all subsets.
 most_diverse_keys <- 12L
@@ -9,7 +9,7 @@ most_diverse_keys <- 12L
 check_diversity <- function(ask, data, settings) {
   l <- ask$l
   t <- ask$t
-  if (is.null(l) && is.null(t)) {
+  if (is.null(l) && is.null(t) && is.null(ask$c)) {
     return(NULL)
   }
   if (is.null(ask$sensitive)) {
@@ -31,9 +31,19 @@ check_diversity <- function(ask, data, settings) {
     )
   }
   list(
-    l = if (!is.null(l)) check_whole(l, "l"), t = if (!is.null(t)) check_zero_to_one(t, "t"),
+    l = if (!is.null(l)) check_whole(l, "l"),
+    c = if (!is.null(ask$c)) check_with_l(ask$c, l, "c"),
+    t = if (!is.null(t)) check_zero_to_one(t, "t"),
     sensitive = names(data)[check_columns(ask$sensitive, data, "sensitive")]
   )
+}
+
+# c of recursive (c, l)-diversity.
+check_with_l <- function(c, l, arg) {
+  if (is.null(l)) {
+    stop_argument(arg, "come with `l`", found = "It is not given.", advice = "l = 2, c = 3")
+  }
+  check_positive(c, arg, finite = TRUE)
 }
 
 # A list like that of find_suppression() from the core.
@@ -106,6 +116,9 @@ are_diverse <- function(data, keys, settings) {
   if (!is.null(settings$l)) {
     enough <- enough & do.call(pmin, unname(of("n_sensitive"))) >= settings$l
   }
+  if (!is.null(settings[["c"]])) {
+    enough <- enough & recursive_ratio(data, keys, settings) < settings[["c"]]
+  }
   if (!is.null(settings$t)) {
     far <- do.call(pmax, c(unname(of("t_closeness")), na.rm = TRUE))
     enough <- enough & !is.na(far) & far <= settings$t + 1e-9
@@ -113,9 +126,35 @@ are_diverse <- function(data, keys, settings) {
   enough
 }
 
+# Of the matches of every record, how many have the most frequent sensitive value, over how many
+# have the l-th most frequent one or a rarer one; the largest of several variables.
+recursive_ratio <- function(data, keys, settings, missing = "wildcard") {
+  data <- as.data.frame(data)
+  do.call(pmax, c(unname(lapply(data[settings$sensitive], function(column) {
+    values <- value_numbers(column, "sensitive")
+    values[is_missing(column)] <- NA
+    known <- unique(values[!is.na(values)])
+    most <- rest <- numeric(nrow(data))
+    above <- rep(list(most), min(settings$l - 1, length(known)))
+    for (value in known) {
+      n <- matches_of(
+        data[which(values == value), ], keys, patterns = data[keys], missing = missing
+      )$n_matches
+      most <- pmax(most, n)
+      for (i in seq_along(above)) {
+        smaller <- pmin(above[[i]], n)
+        above[[i]] <- pmax(above[[i]], n)
+        n <- smaller
+      }
+      rest <- rest + n
+    }
+    most / rest
+  })), na.rm = TRUE))
+}
+
 stop_not_diverse <- function(n, settings) {
   stop_sdc("unprotectable", c(
-    "Every record must be able to reach `k`, `l` and `t` by suppression.",
+    "Every record must be able to reach `k`, `l`, `c` and `t` by suppression.",
     x = paste0(
       plural(n, "record"), " cannot",
       if (any(is.infinite(settings$importance))) ", since some variables are never suppressed", "."

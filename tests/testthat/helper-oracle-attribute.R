@@ -13,6 +13,12 @@ slow_agree <- function(targets, file, keys, missing = "wildcard") {
   Reduce(`&`, lapply(keys, one))
 }
 
+# The most frequent of some values over all from the l-th most frequent one on.
+slow_recursive <- function(values, l) {
+  counts <- sort(table(values), decreasing = TRUE)
+  max(counts) / sum(counts[seq_along(counts) >= l])
+}
+
 slow_attribute <- function(data, keys, sensitive, missing = "wildcard", ordered = FALSE,
                            released = NULL) {
   use <- function(d) {

@@ -25,7 +25,11 @@ all_recodings <- function(data) {
     x <- recode_search(data, keys, hierarchies, constraint = list(k = 1), keep = keep, n_best = 1)
     slow <- slow_attribute(apply_recoding(x, data), keys, "disease", "category")
     cells <- do.call(paste, apply_recoding(x, data)[keys])
-    data.frame(cost = x$best$cost, l = slow$l_distinct, t = slow$t, k = min(table(cells)))
+    recursive <- function(l) max(tapply(data$disease, cells, slow_recursive, l))
+    data.frame(
+      cost = x$best$cost, l = slow$l_distinct, t = slow$t, k = min(table(cells)),
+      c2 = recursive(2), c3 = recursive(3)
+    )
   })
   do.call(rbind, rows)
 }
@@ -52,9 +56,34 @@ test_that("l and t are kept by the cheapest recoding of all", {
     expect_equal(x$best$cost[[1]], min(nodes$cost[nodes$t <= t + 1e-12]), info = t)
     expect_equal(x$best$risk, x$best$t)
   }
+  for (limit in list(c(l = 2, c = 1.5), c(l = 3, c = 3))) {
+    x <- search(l = limit[["l"]], c = limit[["c"]])
+    ratio <- nodes[[paste0("c", limit[["l"]])]]
+    within <- ratio < limit[["c"]]
+    expect_equal(x$best$cost[[1]], min(nodes$cost[within]), info = limit)
+    expect_equal(x$best$c[[1]], ratio[within][which.min(nodes$cost[within])], info = limit)
+    expect_lt(max(x$best$c), limit[["c"]])
+  }
+  expect_match(paste(format(x), collapse = " "), "recursive (3, 3)-diversity", fixed = TRUE)
   only <- search(l = 3)
   expect_equal(only$best$risk, 1 / only$best$l)
   expect_match(paste(format(only), collapse = " "), "3 sensitive values +in every class")
+})
+
+test_that("single values are suppressed until c holds", {
+  data <- ill(60)
+  keys <- c("age", "region", "sex")
+  x <- quietly(recode_search(
+    data, keys, levels_of_ill(data), constraint = list(k = 2, l = 2, c = 4), sensitive = "disease",
+    suppress = 0.1, blanks = "cells", n_best = 1
+  ))
+  done <- quietly(apply_recoding(x, data))
+  fits <- slow_agree(done, done, keys)
+  expect_equal(
+    x$best$c, max(apply(fits, 1, function(m) slow_recursive(done$disease[m], 2))),
+    tolerance = 1e-12
+  )
+  expect_lt(x$best$c, 4)
 })
 
 test_that("what is out of reach or not said is an error", {
@@ -67,5 +96,16 @@ test_that("what is out of reach or not said is an error", {
   expect_error(
     recode_search(data, keys, levels_of_ill(data), constraint = list(l = 9), sensitive = "disease"),
     class = "sdcRisk_error_unprotectable"
+  )
+  expect_error(
+    recode_search(data, keys, levels_of_ill(data), constraint = list(c = 2), sensitive = "disease"),
+    "`constraint$c` must come with `l`", fixed = TRUE, class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(
+    recode_search(
+      data, keys, levels_of_ill(data), constraint = list(l = 2, c = 0.1), sensitive = "disease"
+    ),
+    paste0("l 4 (limit 2); c ", signif(slow_recursive(data$disease, 2), 3), " (limit 0.1)"),
+    fixed = TRUE, class = "sdcRisk_error_unprotectable"
   )
 })

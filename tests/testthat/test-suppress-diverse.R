@@ -11,7 +11,8 @@ patients <- function(n = 40, seed = 2) {
 patient_keys <- c("age", "region", "sex")
 
 # The least cost of the blanks after which enough diverse originals fit a record.
-slow_diverse_cost <- function(data, k, l, t, importance = c(age = 1, region = 1, sex = 1)) {
+slow_diverse_cost <- function(data, k, l, t, importance = c(age = 1, region = 1, sex = 1),
+                              c = Inf) {
   q <- table(data$disease) / nrow(data)
   sets <- c(list(character()), unlist(lapply(1:3, function(n) {
     utils::combn(patient_keys, n, simplify = FALSE)
@@ -25,7 +26,8 @@ slow_diverse_cost <- function(data, k, l, t, importance = c(age = 1, region = 1,
         rep(TRUE, nrow(data))
       }
       p <- table(factor(data$disease[fits], names(q))) / sum(fits)
-      good <- sum(fits) >= k && sum(p > 0) >= l && sum(abs(p - q)) / 2 <= t + 1e-9
+      good <- sum(fits) >= k && sum(p > 0) >= l && sum(abs(p - q)) / 2 <= t + 1e-9 &&
+        (is.infinite(c) || slow_recursive(data$disease[fits], l) < c)
       known <- set[!is.na(unlist(data[i, set]))]
       if (good) sum(importance[known]) else Inf
     }, 0)
@@ -55,6 +57,39 @@ test_that("every record loses the least that serves k, l and t", {
   }
 })
 
+test_that("recursive (c, l)-diversity is kept with the least loss", {
+  for (seed in 1:3) {
+    data <- patients(seed = seed)
+    for (l in 1:3) {
+      # All records together keep it.
+      c <- round(1.2 * slow_recursive(data$disease, l), 2)
+      x <- quietly(suppress_cells(data, patient_keys, k = 2, l = l, c = c, sensitive = "disease"))
+      slow <- slow_diverse_cost(data, 2, l, 1, c = c)
+      expect_equal(x$records$n_suppressed, slow, info = paste(seed, l, c))
+      fits <- slow_agree(x$data, data, patient_keys)
+      expect_lt(max(apply(fits, 1, function(m) slow_recursive(data$disease[m], l))), c)
+    }
+    expect_match(paste(format(x), collapse = " "), paste0("l = 3; c = +", c, " of"))
+  }
+})
+
+test_that("the limit on c is strict, holds for each variable, and ignores missing values", {
+  # Six against two: 3 is not below 3.
+  data <- data.frame(
+    region = rep(1:2, c(9, 8)),
+    illness = c(rep(c("flu", "cold"), c(6, 2)), NA, rep(c("flu", "cold"), 4)),
+    income = rep(1:2, length.out = 17)
+  )
+  lost <- function(c, sensitive) {
+    x <- quietly(suppress_cells(data, "region", k = 2, l = 2, c = c, sensitive = sensitive))
+    x$records$n_suppressed
+  }
+  expect_equal(lost(3, "illness"), rep(1:0, c(9, 8)))
+  expect_equal(lost(3.01, "illness"), rep(0, 17))
+  expect_equal(lost(3, c("income", "illness")), rep(1:0, c(9, 8)))
+  expect_equal(lost(3, "income"), rep(0, 17))
+})
+
 test_that("importance decides what goes, and special uniques can give it", {
   data <- patients()
   cost <- c(age = 3, region = 1, sex = 2)
@@ -77,6 +112,11 @@ test_that("what l and t do not go with is an error", {
   ask <- function(...) suppress_cells(data, patient_keys, l = 2, ...)
   bad <- "sdcRisk_error_bad_argument"
   expect_error(ask(), class = bad)
+  expect_error(ask(sensitive = "disease", c = 0), class = bad)
+  expect_error(
+    suppress_cells(data, patient_keys, c = 2, sensitive = "disease"), "`c` must come with `l`",
+    class = bad
+  )
   expect_error(ask(sensitive = "disease", rule = "strict"), class = bad)
   expect_error(ask(sensitive = "disease", hh_id = "age"), class = bad)
   expect_error(
