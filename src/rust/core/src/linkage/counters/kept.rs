@@ -1,17 +1,39 @@
 //! State kept of a query while it is compared with the rows.
 
-use super::planes::{lowest, Lane, Planes};
+use super::planes::{lowest, set, Lane, Planes};
 use crate::linkage::Best;
 
 /// Records behind the rows of a tile.
 pub(super) struct Rows<'a> {
     /// Number of records.
     pub counts: &'a [u64],
+    /// Those of more than one record.
+    pub repeated: Lane,
     /// The observed keys, where they are kept in mind.
     pub observed: Option<&'a [u64]>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    pub fn new(counts: &'a [u64], observed: Option<&'a [u64]>) -> Self {
+        let mut repeated = Lane::default();
+        for (row, _) in counts.iter().enumerate().filter(|(_, &n)| n > 1) {
+            set(&mut repeated, row);
+        }
+        Self {
+            counts,
+            repeated,
+            observed,
+        }
+    }
+
+    /// Number of records of the marked rows.
+    fn count(&self, rows: &Lane) -> u64 {
+        let mut n: u64 = rows.iter().map(|word| u64::from(word.count_ones())).sum();
+        let repeated = std::array::from_fn(|w| rows[w] & self.repeated[w]);
+        Self::for_each(&repeated, |row| n += self.counts[row] - 1);
+        n
+    }
+
     /// Tells `visit` of every marked row.
     fn for_each(rows: &Lane, mut visit: impl FnMut(usize)) {
         for (w, &word) in rows.iter().enumerate() {
@@ -47,7 +69,7 @@ impl Kept for Best {
                 n_best: 0,
             };
         }
-        Rows::for_each(&nearest, |row| self.n_best += rows.counts[row]);
+        self.n_best += rows.count(&nearest);
     }
 }
 

@@ -103,10 +103,10 @@ impl<const P: usize> Scan<P> {
             tile.fill(patterns, &groups, &masks, start);
             let rows = start..patterns.n_rows().min(start + ROWS);
             let observed = patterns.observed().map(|(_, observed)| observed);
-            let rows = Rows {
-                counts: &patterns.counts()[rows.clone()],
-                observed: observed.map(|observed| &observed[rows]),
-            };
+            let rows = Rows::new(
+                &patterns.counts()[rows.clone()],
+                observed.map(|observed| &observed[rows]),
+            );
             parallel::try_for_each(kept.chunks_mut(BLOCK).enumerate(), monitor, |(b, kept)| {
                 let first = b * BLOCK;
                 Block::new(&tile, &queries, first, kept.len(), &rows).scan(kept);
