@@ -7,6 +7,7 @@
 //! even by rounding.
 
 mod aggregate;
+mod cells;
 mod learn;
 mod nearest;
 #[cfg(test)]

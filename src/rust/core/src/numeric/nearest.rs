@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::cells::{Asked, Cells};
 use super::tree::{Side, Tree};
-use super::{cost_of, Metric, Points};
+use super::{cost_of, Metric, Points, Shape};
 use crate::error::Result;
 use crate::memory::{collected, filled, reserved};
 use crate::parallel::{try_map, Monitor};
@@ -146,6 +147,8 @@ struct Search<'a> {
     n: Vec<u64>,
     /// The known values of each variable, rising.
     columns: Vec<Vec<f64>>,
+    /// For costs that take long to look up.
+    cells: Option<Cells>,
 }
 
 /// A released record.
@@ -154,6 +157,7 @@ struct Query<'a> {
     /// By variable the least difference from any known record: a box of records does not tell
     /// that none is equal.
     least: Vec<f64>,
+    asked: Option<Asked>,
 }
 
 impl<'a> Search<'a> {
@@ -170,8 +174,17 @@ impl<'a> Search<'a> {
             rising.sort_unstable_by(f64::total_cmp);
             Ok(rising)
         });
+        let columns = columns.collect::<Result<Vec<Vec<f64>>>>()?;
+        let has_steps = metric
+            .iter()
+            .any(|dim| matches!(dim.shape, Shape::Steps { .. }));
+        let cells = match has_steps {
+            true => Some(Cells::new(&tree, &values, &columns)?),
+            false => None,
+        };
         Ok(Self {
-            columns: columns.collect::<Result<Vec<Vec<f64>>>>()?,
+            columns,
+            cells,
             metric,
             values,
             n: collected(n, known.n.len())?,
@@ -182,6 +195,12 @@ impl<'a> Search<'a> {
     /// The cost of a record in the order of the tree; part of it, from `limit` on, if it is more.
     #[inline]
     fn cost(&self, place: usize, query: &Query, limit: f64) -> f64 {
+        if let (Some(cells), Some(asked)) = (&self.cells, &query.asked) {
+            let bound = cells.of_row(place, asked);
+            if bound > limit {
+                return bound;
+            }
+        }
         let n_dims = query.values.len();
         let values = &self.values[place * n_dims..][..n_dims];
         let mut cost = 0.0;
@@ -202,9 +221,12 @@ impl<'a> Search<'a> {
             let gaps = around.iter().map(|other| (x - other).abs());
             gaps.fold(f64::INFINITY, f64::min)
         });
+        let least: Vec<f64> = least.collect();
+        let cells = self.cells.as_ref();
         let query = &Query {
             values,
-            least: least.collect(),
+            asked: cells.map(|cells| cells.ask(self.metric, values, &least)),
+            least,
         };
         let mut two = Two {
             first: f64::INFINITY,
@@ -270,6 +292,9 @@ impl<'a> Search<'a> {
     }
 
     fn least(&self, node: usize, query: &Query) -> f64 {
+        if let (Some(cells), Some(asked)) = (&self.cells, &query.asked) {
+            return cells.of_node(node, asked);
+        }
         let gap = |side: &Side, x: f64, least: f64| (side.low - x).max(x - side.high).max(least);
         self.bound(node, query, gap, f64::min)
     }
