@@ -414,7 +414,10 @@ released_file <- function(x, arg) {
   past <- with_step(attr(x, "past"), sub("^sdc_", "", class(x)[[1]]), step$words, step$states)
   for (part in names(past)) file[[part]] <- past[[part]]
   file[c("original", "forgotten")] <- original_behind(x)
-  file$told <- list(order = x$diagnostics$told_by_order, columns = x$diagnostics$told_by_columns)
+  file$told <- list(
+    order = x$diagnostics$told_by_order,
+    columns = rbind(past$told$columns, x$diagnostics$told_by_columns)
+  )
   if (inherits(x, "sdc_suppress_cells")) {
     # Blanks can be any value, where the function knows of that.
     file$defaults <- list(missing = "wildcard")

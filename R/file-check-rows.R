@@ -153,18 +153,22 @@ without_told_keys <- function(rows, missing, told) {
   speaks <- NROW(told$told_missing) > 0 && missing != "exclude"
   rows <- unclear(rows, speaks & are_good_matches(rows), told_missing_words(told$told_missing))
   finer <- NROW(told$finer_columns) > 0
-  unclear(rows, finer & rows$verdict == "ok", finer_reason(told$finer_columns))
+  rows <- unclear(rows, finer & rows$verdict == "ok", finer_reason(told$finer_columns))
+  before <- NROW(told$told_before) > 0
+  unclear(rows, before & rows$verdict == "ok", told_before_words(told$told_before))
 }
 
 finer_reason <- function(told) {
   if (NROW(told)) paste("released columns are", finer_words(told))
 }
 
-told_missing_words <- function(told) {
+told_missing_words <- function(told, what = "missing") {
   if (NROW(told)) {
-    paste0("released columns reveal missing values: ", told_words(told))
+    paste0("released columns reveal ", what, " values: ", told_words(told))
   }
 }
+
+told_before_words <- function(told) told_missing_words(told, "protected")
 
 # Number of records that have too few matches without those that miss at least one, two, ... key
 # variables, if these carry more than 3% of the records and each of them more than 10 (or 100,

@@ -174,9 +174,9 @@ is_within_limits <- function(x) {
   length(verdicts) > 0 && all(verdicts == "ok")
 }
 
-# The page without the columns that reveal missing values or are more detailed than a key.
+# The page without the columns that reveal protected values or are more detailed than a key.
 without_told_step <- function(x, roles, names) {
-  told <- rbind(x$diagnostics$told_missing, x$diagnostics$finer_columns)
+  told <- do.call(rbind, x$diagnostics[c("told_missing", "told_before", "finer_columns")])
   columns <- if (NROW(told)) setdiff(telling_columns(told, names), unlist(roles))
   if (length(columns)) {
     gone <- lapply(columns, as.name)

@@ -142,8 +142,9 @@
 #'   \item{`diagnostics`}{`doubts`: by measure, why its interval is not known to hold; `signals`:
 #'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
-#'     missing; `told_by_columns`: columns that reveal key variables, see [release_data()];
-#'     `finer_columns`: those without a role that are more detailed}
+#'     missing; `told_before`: other columns that reveal values which a protection in the history
+#'     of the file changed; `told_by_columns`: columns that reveal key variables, see
+#'     [release_data()]; `finer_columns`: those without a role that are more detailed}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
@@ -349,8 +350,9 @@ extreme_measure <- function(rows) {
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
-  asked$told_missing <- told_missing(told_unasked(told), file$data)
+  asked$told_missing <- told_missing(file, asked)
   asked$finer_columns <- finer_columns(told, file$roles)
+  asked$told_before <- told_before(file, asked)
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
@@ -371,9 +373,8 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     diagnostics = list(
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
-      history = file$history, told_missing = asked$told_missing,
-      told_by_columns = if (!is.null(told)) told[!told$part, ],
-      finer_columns = asked$finer_columns,
+      history = file$history, told_missing = asked$told_missing, told_by_columns = told,
+      told_before = asked$told_before, finer_columns = asked$finer_columns,
       doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
       notes = check_notes(facts)
     ),
@@ -382,25 +383,26 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   )
 }
 
-# Columns that tell or narrow a key variable and are known where it is missing: the values that
-# they tell were suppressed in vain. Of those that are missing with it nothing is known.
-told_missing <- function(told, data) {
-  told <- told[told$part | told$share >= 0.5, ]
-  # A column that reveals a variable narrows it, too.
-  told <- told[!duplicated(told[c("variable", "by")]), ]
-  if (NROW(told) == 0) {
-    return(NULL)
+# Columns that tell or narrow missing values of a key variable, which were suppressed in vain. A
+# column that reveals values narrows these, too.
+told_missing <- function(file, asked) {
+  told <- told_unasked(told_by_columns(
+    file$data, NULL, asked$keys, file$roles$hh_id, asked$coded, missing = TRUE
+  ))
+  # Patterns have no other columns.
+  if (is.null(told)) {
+    return(told)
   }
-  by <- strsplit(told$by, " + ", fixed = TRUE)
-  by <- ifelse(told$by %in% names(data), told$by, by)
-  known <- function(names) Reduce(`&`, lapply(names, function(v) !is.na(data[[v]])))
-  n <- mapply(function(variable, by) {
-    gone <- is.na(data[[variable]])
-    c(sum(gone & known(by)), sum(gone))
-  }, told$variable, by)
-  told$n <- as_count(n[1, ])
-  told$share <- n[1, ] / n[2, ]
-  told[told$n > 0, ]
+  told <- told[order(match(told$variable, asked$keys), -told$n), ]
+  told[!duplicated(told[c("variable", "by")]), ]
+}
+
+# What protections found by comparing with the original, unless the file itself shows it.
+told_before <- function(file, asked) {
+  told <- told_unasked(file$told$columns)
+  told <- told_among(told[told$variable %in% asked$keys, ], setdiff(names(file$data), asked$keys))
+  seen <- rbind(asked$told_missing, asked$finer_columns)
+  told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]
 }
 
 signal_table <- function(signals) {

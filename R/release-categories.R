@@ -52,6 +52,7 @@ category_told <- function(column, v, least) {
   # The first row has the records whose value is missing.
   cell <- (column$codes - 1L) * (n_values + 1L) + v$codes + 1L
   cells <- matrix(tabulate(cell, (n_values + 1L) * column$n_values), n_values + 1L)
+  n_missing <- cells[1, ]
   cells <- cells[-1, , drop = FALSE]
   size <- colSums(cells)
   best <- max.col(t(cells), ties.method = "first")
@@ -63,14 +64,16 @@ category_told <- function(column, v, least) {
     luck_of(errors, size, 1 - total[best] / n)
   ) + log(sum(total > 0))
   pure <- size > 0 & errors <= 0.01 * size & luck < least - log(sum(size > 0))
+  # Few missing values may be the ones that did not belong to the category.
+  if (v$missing) pure <- pure & n_missing >= 0.05 * (size + n_missing)
   if (!any(pure)) {
     return(0)
   }
   original <- v$codes[v$rows]
   group <- column$codes[v$rows]
   asked <- group > 0L & c(FALSE, pure)[group + 1L]
-  right <- asked & c(0L, best)[group + 1L] == original
+  right <- asked & (v$missing | c(0L, best)[group + 1L] == original)
   of_category <- tabulate(original[right], n_values) / pmax(tabulate(original, n_values), 1)
   worth <- sum(right) >= 0.05 * length(right) || any(of_category >= 0.5)
-  if (worth) most_right(sum(right), sum(asked)) else 0
+  if (worth) most_right(right, asked, v) else 0
 }

@@ -5,11 +5,13 @@
 
 # One row per protected variable and released column, or pair of columns, that tells it.
 # `data` are the original records and `released` those of the release; `released = NULL`
-# asks of a file that has no remedy yet which of the other columns tell `variables`, and which
-# narrow their missing values.
+# asks of a file that has no remedy yet which of the other columns tell `variables`, and if
+# `missing`, which tell or narrow their missing values: what is known of the others gives the
+# function.
 # `ids` names columns that identify persons or households, `coded` has the codes of columns
 # that are known by name.
-told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL, pairs = TRUE) {
+told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL, pairs = TRUE,
+                            missing = FALSE) {
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
     identifier = logical(), part = logical(), finer = logical()
@@ -49,7 +51,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     source_codes(c(unname(originals), unname(columns)))
   }
   protected <- lapply(codes[seq_along(originals)], function(coded) {
-    protected_values(coded$codes, n, before)
+    protected_values(coded$codes, n, before, missing)
   })
   names(protected) <- names(originals)
   protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
@@ -71,10 +73,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
       lapply(c(columns[name], made), tells_categories, protected, least)
     ))
   })
-  narrowed <- if (before) {
-    narrowed_by_columns(columns, lapply(protected, of_missing), NULL, variables, least)
-  } else {
-    narrowed_by_columns(columns, protected, told, variables, least)
+  narrowed <- if (!before || missing) {
+    narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   }
   if (pairs) told <- c(told, told_by_pairs(columns, protected, told, n))
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
@@ -116,26 +116,24 @@ is_mixed <- function(a, b) {
 }
 
 # Codes of the original values, `shown` those of the released ones, both 0 if unknown, and
-# the rows whose original value is not shown; of a file without a release (`before`) all.
-protected_values <- function(codes, n, before) {
+# the rows whose original value is not shown; of a file without a release (`before`) all, or
+# those that may have been suppressed, its `missing` values.
+protected_values <- function(codes, n, before, missing) {
   original <- codes[seq_len(n)]
   if (before) {
-    return(list(codes = original, shown = original, rows = which(original > 0)))
+    return(list(
+      codes = original, shown = original, missing = missing,
+      rows = which((original == 0) == missing)
+    ))
   }
   shown <- if (length(codes) > n) codes[n + seq_len(n)] else integer(n)
   differs <- which(shown > 0 & shown != original)
   list(
-    codes = original, shown = shown,
+    codes = original, shown = shown, missing = FALSE,
     # Values of others; a recoding has new ones.
     exchanged = if (all(shown[differs] %in% original)) differs,
     rows = which(original > 0 & shown != original)
   )
-}
-
-# Of a file without a release, what may have been suppressed are its missing values.
-of_missing <- function(v) {
-  v$rows <- which(v$codes == 0L)
-  v
 }
 
 source_codes <- function(sources) {
@@ -276,13 +274,18 @@ may_tell <- function(group, value) {
 
 # By the function, where it is known: it gives most of the protected values it is asked for.
 values_known <- function(fit, column, v, in_order = FALSE) {
+  asked <- column$codes[v$rows] > 0L
   at <- match(column$codes[v$rows], fit$group)
   right <- fit$best[at] == v$codes[v$rows]
   if (in_order) right <- right & fits_neighbours(fit$best)[at]
-  most_right(sum(right, na.rm = TRUE), sum(!is.na(at)))
+  most_right(right, if (v$missing) asked else !is.na(at), v)
 }
 
-most_right <- function(n_right, n_asked) if (2 * n_right >= n_asked) n_right else 0
+# Of missing values nobody knows whether they come back rightly.
+most_right <- function(right, asked, v) {
+  n_right <- sum(if (v$missing) asked else right, na.rm = TRUE)
+  if (2 * n_right >= sum(asked, na.rm = TRUE)) n_right else 0
+}
 
 # Values that lie between those beside them.
 fits_neighbours <- function(x) {
@@ -320,7 +323,7 @@ values_shown <- function(column, v) {
   size <- Reduce(`+`, lapply(ranks, function(r) r$size * (r$value == original)))
   rest <- Reduce(pmax, lapply(ranks, function(r) r$size * (r$value != original)))
   asked <- Reduce(pmax, lapply(ranks, `[[`, "size")) > 0
-  most_right(sum(size > rest), sum(asked))
+  most_right(size > rest, asked, v)
 }
 
 # By the released records before and after it in the order of the column, if they agree.
@@ -334,7 +337,7 @@ values_between <- function(column, v) {
   value <- c(NA, v$shown[at], NA)
   agree <- value[before + 1L] == value[after + 1L]
   right <- agree & value[before + 1L] == v$codes[rows]
-  most_right(sum(right, na.rm = TRUE), sum(agree, na.rm = TRUE))
+  most_right(right, agree, v)
 }
 
 # Values that are narrowed ---------------------------------------------------------

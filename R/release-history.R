@@ -54,7 +54,8 @@ with_step <- function(past, remedy, words, states) {
 # A result with the steps before it. Data that came with roles leave with them.
 with_past <- function(result, file) {
   if (!is.null(file$before)) result <- with_weak(result, file$before)
-  attr(result, "past") <- if (length(file$history)) unclass(file)[c("history", "states", "remedy")]
+  kept <- c("history", "states", "remedy", if (isTRUE(file$forgotten)) "told")
+  attr(result, "past") <- if (length(file$history)) unclass(file)[kept]
   if (length(file$roles) && is.data.frame(result$data)) {
     result$data <- close_file(released_file(result, "data"))
   }

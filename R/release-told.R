@@ -57,6 +57,12 @@ inform_told <- function(told, how,
   )
 }
 
+# The rows whose columns, or both columns of a pair, are among `names`.
+told_among <- function(told, names) {
+  parts <- strsplit(as.character(told$by), " + ", fixed = TRUE)
+  told[told$by %in% names | vapply(parts, function(part) all(part %in% names), NA), ]
+}
+
 # The columns by which values are told; of a pair one is enough.
 telling_columns <- function(told, names) {
   unique(ifelse(told$by %in% names, told$by, sub(" \\+ .*", "", told$by)))
@@ -133,9 +139,7 @@ named_of <- function(data, columns, arg) {
 # Columns that stay can still reveal protected values.
 inform_still_told <- function(data, told, out) {
   if (!is.null(told)) {
-    parts <- strsplit(told$by, " + ", fixed = TRUE)
-    gone <- told$by %in% out | vapply(parts, function(p) any(p %in% out), NA)
-    told <- told[!gone, ]
+    told <- told_among(told, setdiff(names(data), out))
     inform_told(told, drop_advice(told, data))
   }
 }

@@ -206,7 +206,8 @@ release_data.sdc_open_file <- release_data.sdc_file
 # `data` without the values before, whatever this session knows.
 as_release <- function(file, data) {
   file$forgotten <- TRUE
-  past <- c("defaults", "protected", "remedy", "forgotten", "history", "states")
+  file$told$order <- NULL
+  past <- c("defaults", "protected", "remedy", "forgotten", "history", "states", "told")
   as_kept_file(data, roles_kept(file$roles, names(data), say = FALSE), unclass(file)[past])
 }
 

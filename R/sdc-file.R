@@ -120,6 +120,12 @@ keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE
     return(new)
   }
   past <- past_of(old)
+  if (NROW(past$told$columns)) {
+    # Of a column that was changed nothing is known.
+    same <- intersect(names(new), names(old))
+    if (same_records) same <- Filter(function(v) identical(new[[v]], old[[v]]), same)
+    past$told$columns <- told_among(past$told$columns, same)
+  }
   roles <- roles_kept(roles, names(new))
   if (!same_records) {
     past[past_of_records] <- list(NULL)

@@ -66,7 +66,7 @@ test_that("no second check condemns what a remedy cured, or passes a file that i
         after <- sdc_file(released, file[[2]], weight_var = file[[3]], hh_id = hh_id)
         limit <- list(k = k, journalist = 0.05)
         page <- quietly(file_check(after, limit = limit))
-        told <- page$diagnostics$told_missing
+        told <- rbind(page$diagnostics$told_missing, page$diagnostics$told_before)
         page <- page$estimates
         of <- function(measure, column = "value") page[[column]][page$measure == measure]
         gone <- all(is.na(released[file[[2]]]))

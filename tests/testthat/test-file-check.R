@@ -519,7 +519,7 @@ expect_cured <- function(data, keys, weight_var, hh_id, k, journalist, rule = "o
       value_of(x, c("expected_reidentifications", "journalist"), column), law[[column]][5:6]
     )
   }
-  told <- x$diagnostics$told_missing
+  told <- rbind(x$diagnostics$told_missing, x$diagnostics$told_before)
   testthat::expect_true(all(told$by == weight_var))
   good <- if (NROW(told)) "unclear" else "ok"
   largest <- law[6, ]

@@ -562,3 +562,118 @@ test_that("a function that luck cannot make is found without a warning of R", {
   expect_lt(luck, -2000)
   expect_identical(sdcRisk:::luck_of(3, 20, 0.4), stats::pbinom(3, 20, 0.4, log.p = TRUE))
 })
+
+# The verdict and the reason of k on a page.
+k_of_page <- function(...) {
+  page <- quietly(file_check(...))$estimates
+  unlist(page[page$measure == "k", c("verdict", "reason")])
+}
+
+test_that("a page of a release says which part of its missing values a column reveals", {
+  set.seed(1)
+  n <- 1500
+  d <- data.frame(
+    sex = sample(c("f", "m"), n, TRUE), age = sample(15:90, n, TRUE),
+    town = sample(letters[1:10], n, TRUE)
+  )
+  # A question put to women below 50, and a year of birth of every third person.
+  d$births <- ifelse(d$sex == "f" & d$age < 50, rpois(n, 1), NA)
+  d$born <- ifelse(seq_len(n) %% 3 == 0, 2020 - d$age, NA)
+  keys <- c("sex", "age", "town")
+  for (case in list(c("sex", "births"), c("age", "born"))) {
+    x <- quietly(suppress_cells(
+      d[c(keys, case[[2]])], keys, k = 3,
+      importance = rlang::set_names(c(0.1, 1, 1), c(case[[1]], setdiff(keys, case[[1]])))
+    ))
+    gone <- is.na(x$data[[case[[1]]]])
+    n_back <- sum(gone & !is.na(d[[case[[2]]]]))
+    expect_gt(n_back, 100)
+    expect_lt(n_back, 0.5 * sum(gone))
+    reason <- paste0(
+      "released columns reveal missing values: \"", case[[2]], "\" reveals ", n_back, " of ",
+      format(sum(gone), big.mark = ","), " values of \"", case[[1]], "\""
+    )
+    release <- quietly(release_data(x))
+    path <- tempfile(fileext = ".csv")
+    utils::write.csv(release, path, row.names = FALSE)
+    read <- utils::read.csv(path)
+    unlink(path)
+    unclear <- c(verdict = "unclear", reason = reason)
+    expect_identical(k_of_page(x), unclear)
+    expect_identical(k_of_page(release), unclear)
+    expect_identical(k_of_page(read, keys), unclear)
+    release[[case[[2]]]] <- read[[case[[2]]]] <- NULL
+    clear <- c(verdict = "ok", reason = "")
+    expect_identical(k_of_page(release), clear)
+    expect_identical(k_of_page(read, keys), clear)
+  }
+})
+
+test_that("what only the original shows goes with the release as long as the column does", {
+  # Half of a category comes back, too few values for a file alone to show.
+  set.seed(4)
+  n <- 2000
+  d <- data.frame(
+    town = c(rep("tiny", 12), sample(c("east", "west", "north"), n - 12, TRUE)),
+    sex = sample(2, n, TRUE), age = sample(20:59, n, TRUE)
+  )
+  d$island <- ifelse(d$town == "tiny", 1, sample(2:9, n, TRUE))
+  keys <- c("town", "sex", "age")
+  x <- quietly(suppress_cells(d, keys, k = 3, importance = c(town = 0.1)))
+  expect_identical(sum(is.na(x$data$town[1:12])), 12L)
+  expect_identical(told(x)[c("by", "n")], data.frame(by = "island", n = 12L))
+  release <- quietly(release_data(x))
+  share <- paste0("\"island\" reveals 12 of ", sum(is.na(x$data$town)), " values of \"town\"")
+  reason <- paste0("released columns reveal protected values: ", share)
+  unclear <- c(verdict = "unclear", reason = reason)
+  clear <- c(verdict = "ok", reason = "")
+  expect_identical(k_of_page(x), unclear)
+  expect_identical(k_of_page(release), unclear)
+  # The file, fewer of its records, one read again, and after another protection.
+  path <- tempfile(fileext = ".rds")
+  saveRDS(release, path)
+  expect_identical(k_of_page(readRDS(path)), unclear)
+  unlink(path)
+  expect_identical(k_of_page(release[order(release$age), ]), unclear)
+  again <- quietly(suppress_cells(release, k = 3))
+  expect_identical(k_of_page(again), unclear)
+  expect_identical(k_of_page(quietly(release_data(again))), unclear)
+  # Without the column, with another one of its name, or without the history.
+  expect_identical(k_of_page(subset(release, select = -island)), clear)
+  expect_identical(k_of_page(quietly(release_data(x, drop = "island"))), clear)
+  expect_identical(k_of_page(transform(release, island = island > 5)), clear)
+  expect_identical(k_of_page(as.data.frame(release), keys), clear)
+  # The page of the file and that of its report, and the step that mends it.
+  page <- quietly(file_check(release))
+  expect_identical(page$diagnostics$told_before[c("variable", "by")], data.frame(
+    variable = "town", by = "island"
+  ))
+  expect_match(
+    paste(trimws(format(page, width = 1e4)), collapse = " "),
+    paste0("not known to be within your limits: k unclear (", reason, ")"), fixed = TRUE
+  )
+  step <- utils::tail(page$next_steps, 1)
+  expect_match(step, "subset(file, select = -island)", fixed = TRUE)
+  expect_false(any(grepl("sdc_report", page$next_steps)))
+  path <- tempfile(fileext = ".html")
+  quietly(sdc_report(
+    quietly(file_check(d, keys)), x, after = page, file = path, pictures = FALSE
+  ))
+  html <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  unlink(c(path, sub("html$", "json", path)))
+  expect_match(html, "reveal protected values")
+})
+
+test_that("a category whose other values were suppressed is not said to reveal them", {
+  # Of 300 children three were not sons: these are the missing values.
+  d <- data.frame(
+    age = rep(c(5, 30), each = 300), role = rep(c("son", "head", "wife"), c(300, 150, 150))
+  )
+  revealed <- function(n) {
+    d$role[seq_len(n)] <- NA
+    found <- sdcRisk:::told_by_columns(d, NULL, "role", missing = TRUE)
+    found$n[!found$part]
+  }
+  expect_identical(revealed(3), integer())
+  expect_identical(revealed(30), 30L)
+})

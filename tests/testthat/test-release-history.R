@@ -134,7 +134,12 @@ test_that("one pipe leads from a file to its report", {
   k <- file |> suppress_cells(k = 3) |> file_check() |> quietly() |> measures()
   # The detailed age, which stays in the file, tells the suppressed age group.
   expect_identical(k$verdict[k$measure == "k"], "unclear")
+  # The weights show three suppressed regions, as the protection found.
   k <- subset(file, select = c(keys, "WEIGHT")) |> suppress_cells(k = 3) |>
+    file_check() |> quietly() |> measures()
+  expect_identical(k$verdict[k$measure == "k"], "unclear")
+  expect_match(k$note[k$measure == "k"], "\"WEIGHT\" reveals 3 of 72 values of \"CENREG\"")
+  k <- quietly(subset(file, select = keys)) |> suppress_cells(k = 3) |>
     file_check() |> quietly() |> measures()
   expect_identical(k$verdict[k$measure == "k"], "ok")
 })
