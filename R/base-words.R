@@ -73,7 +73,7 @@ format_percent <- function(x) {
 
 # "1 record", "2 records", "2 matches"
 plural <- function(n, noun, ending = "s") {
-  paste0(format_count(n), " ", noun, ifelse(n == 1, "", ending))
+  paste0(format_count(n), " ", noun, ifelse(n %in% 1, "", ending))
 }
 
 # The largest of the records' numbers never stands alone. "At most", since many

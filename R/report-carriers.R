@@ -294,7 +294,9 @@ without_told <- function(entry) {
     gone <- exact[withheld | entry$result$estimates$value != coarse(exact)]
     gone <- gone[!is.na(gone)]
     entry$result$diagnostics$withheld <- told$estimates$measure[withheld]
-    entry$result$contradictions$reason <- coarse_text(told$contradictions$reason, gone)
+    if (NROW(told$contradictions)) {
+      entry$result$contradictions$reason <- coarse_text(told$contradictions$reason, gone)
+    }
     entry$result$diagnostics$notes <- coarse_text(told$diagnostics$notes, gone)
   }
   attr(entry$result, "fields") <- fields_of(entry$result)

@@ -12,7 +12,7 @@ not_examined <- function(entries) {
   idle <- unlist(lapply(checks, function(e) {
     rows <- e$result$estimates
     reasons <- rows$reason[is.na(rows$value)]
-    reasons <- unique(reasons[nzchar(reasons)])
+    reasons <- withheld_words(unique(reasons[nzchar(reasons)]))
     sprintf("Not measured by file_check()%s: %s.", if (two) paste0(" ", e$stage) else "", reasons)
   }))
   keys <- unique(unlist(lapply(entries, function(e) {

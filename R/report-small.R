@@ -25,8 +25,8 @@ warn_small_file <- function(entries) {
 
 # Whole numbers of other things: of key variables and their values, key sets, models and steps.
 other_counts <- c(
-  "n", "n_records", "n_all", "n_cells", "n_levels", "n_keys", "n_sets", "n_nodes", "n_evaluated",
-  "n_exceedances", "n_zero_margins", "n_blocks", "n_values_before", "n_values_after", "n_tables"
+  "n_all", "n_cells", "n_levels", "n_keys", "n_sets", "n_nodes", "n_evaluated", "n_exceedances",
+  "n_zero_margins", "n_blocks", "n_values_before", "n_values_after", "n_tables", "n_sim"
 )
 
 # Counts of records by their number of matches: each holds the former ones.
@@ -37,7 +37,7 @@ counts_of <- function(x) {
   found <- lapply(c("estimates", "drivers"), function(table) {
     columns <- as.list(unclass(x)[[table]])
     by_measure <- all(c("measure", "value") %in% names(columns))
-    names <- setdiff(grep("^n_|^unique_change$", names(columns), value = TRUE), other_counts)
+    names <- setdiff(grep("^n$|^n_|^unique_change$", names(columns), value = TRUE), other_counts)
     parts <- lapply(c(names, if (by_measure) "value"), function(column) {
       name <- if (column == "value") columns$measure else rep(column, length(columns[[column]]))
       value <- abs(as.double(columns[[column]]))
@@ -48,7 +48,13 @@ counts_of <- function(x) {
       frame(
         table = rep(table, length(at)), column = rep(column, length(at)), row = at,
         name = name[at], value = value[at],
-        group = if (of_rows) rep("", length(at)) else as.character(at)
+        group = if (of_rows) rep("", length(at)) else as.character(at),
+        # Counts of other entries that are about the same records, or a part of them.
+        about = ifelse(
+          grepl(of_matches, name[at]), "matches",
+          ifelse(name[at] == "n_missing", paste("missing", columns$variable[at]),
+                 ifelse(name[at] == "n", "n", ""))
+        )
       )
     })
     do.call(rbind, parts)
@@ -66,15 +72,16 @@ without_few <- function(counts, others) {
   counts
 }
 
-# The counts of an entry that are not shown; `shown` are counts by matches of entries before.
+# The counts of an entry that are not shown; `shown` are counts of entries before by what they are
+# about.
 few_counts <- function(counts, n, shown) {
   gone <- logical(nrow(counts))
-  by_matches <- grepl(of_matches, counts$name)
   for (i in seq_len(nrow(counts))) {
+    about <- counts$about[[i]]
     rows <- seq_len(i - 1)
     rows <- rows[!gone[rows] & counts$table[rows] == counts$table[[i]] &
                    counts$group[rows] == counts$group[[i]]]
-    others <- c(n, counts$value[rows], if (by_matches[[i]]) shown)
+    others <- c(n, counts$value[rows], if (nzchar(about)) shown[[about]])
     # Records in pairs, and those alone together with them.
     value <- if (counts$name[[i]] == "n_pairs") {
       2 * counts$value[[i]] + c(0, counts$value[rows][counts$name[rows] == "n_unique"])
@@ -83,8 +90,8 @@ few_counts <- function(counts, n, shown) {
     }
     gone[[i]] <- are_few(counts$value[[i]]) || any(vapply(value, is_few_of, NA, others))
     # Uniques without one variable and without another one are no parts of each other.
-    alone <- by_matches[[i]] && !gone[[i]] && counts$group[[i]] == ""
-    if (alone) shown <- c(shown, value)
+    alone <- nzchar(about) && !gone[[i]] && (about != "matches" || counts$group[[i]] == "")
+    if (alone) shown[[about]] <- union(shown[[about]], value)
   }
   # A number of uniques and its change tell each other.
   linked <- counts$name %in% c("n_unique_without", "unique_change")
@@ -129,6 +136,10 @@ without_counts <- function(x, counts, gone, n) {
     at <- at[told(e$measure[at], e$value[at])]
     x$estimates[at, intersect(c("value", "low", "high"), names(e))] <- NA_real_
   }
+  if (inherits(x, "sdc_attack_release")) {
+    at <- unique(lost$row)
+    x$estimates[at, intersect(c("rate", "low", "high"), names(e))] <- NA_real_
+  }
   for (name in names(e)[is_share(names(e))]) {
     at <- which(is.numeric(e[[name]]) & !is.na(e[[name]]))
     x$estimates[[name]][at[told(name, e[[name]][at])]] <- NA
@@ -138,27 +149,65 @@ without_counts <- function(x, counts, gone, n) {
 
 # The results of an external report without counts of few records.
 withhold_small_counts <- function(entries) {
-  shown <- numeric()
+  shown <- list()
   entries <- lapply(entries, function(entry) {
     x <- entry$result
     n <- unclass(x)$settings$n
     if (is.null(n)) n <- unclass(x)$estimates$n
+    if (is.null(n)) n <- unclass(x)$diagnostics$n_linked
     entry$n <- n <- if (length(n)) as.double(n[[1]]) else 0
     counts <- counts_of(x)
     if (NROW(counts)) {
       found <- few_counts(counts, n, shown)
-      shown <<- unique(found$shown)
+      shown <<- found$shown
       entry$hides <- any(found$gone)
       entry$result <- without_counts(x, counts, found$gone, n)
-      attr(entry$result, "fields") <- fields_of(entry$result)
     }
+    if (inherits(x, "sdc_file_check")) {
+      # Complete records are those that other methods take.
+      entry$result <- without_few_in_words(entry$result, c(n, n - shown$n))
+      shown$n <<- union(shown$n, n - x$diagnostics$n_incomplete)
+    }
+    attr(entry$result, "fields") <- fields_of(entry$result)
     entry
   })
   hides <- any(vapply(entries, function(entry) isTRUE(entry$hides), NA))
   lapply(entries, function(entry) {
     entry$result <- without_groups(entry$result, entry$exact, entry$n, hides)
-    c(entry, list(near = c(entry$n, shown)))
+    c(entry, list(near = c(entry$n, shown$matches)))
   })
+}
+
+# A page without counts of few records or values in its reasons, alone or together with `others`.
+without_few_in_words <- function(x, others) {
+  x$estimates$reason <- few_as_na(x$estimates$reason, others)
+  tables <- c("told_missing", "told_before", "told_by_columns", "finer_columns")
+  tables <- Filter(function(name) NROW(x$diagnostics[[name]]) > 0, tables)
+  x$diagnostics[tables] <- lapply(x$diagnostics[tables], function(told) {
+    all <- round(told$n / told$share)
+    few <- are_few(told$n) | are_few(all) | are_few(all - told$n)
+    told[few, c("n", "share")] <- list(NA_integer_, NA_real_)
+    told
+  })
+  x
+}
+
+# "NA records" for "2 records (0.1%)", and "NA of NA values" for "90 of 92 values".
+few_as_na <- function(text, others) {
+  number <- "[0-9]+(?:[.,][0-9]{3})*"
+  counted <- paste0(
+    "(?<![0-9.,])(?<!than )(?<!least )(?<!most )", number, "(?: of ", number,
+    ")?(?= (?:[a-z]+ )?(?:records?|values?)\\b)"
+  )
+  at <- gregexpr(counted, text, perl = TRUE)
+  regmatches(text, at) <- lapply(regmatches(text, at), function(found) {
+    vapply(strsplit(found, " of "), function(numbers) {
+      value <- as.double(gsub("[.,]", "", numbers))
+      few <- any(are_few(value)) || is_few_of(value[[1]], c(value[-1], others))
+      paste(if (few) rep("NA", length(numbers)) else numbers, collapse = " of ")
+    }, "")
+  })
+  gsub("(\\bNA (?:[a-z]+ )?(?:records?|values?)) [(][0-9.,]+%[)]", "\\1", text, perl = TRUE)
 }
 
 # Numbers of groups with equal keys, and the figures from which they follow. Small groups tell the

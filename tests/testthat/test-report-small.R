@@ -298,3 +298,98 @@ test_that("counts that are not shown are left out of a replay", {
   expect_false("n_matches: n_unique" %in% again$figure)
   expect_true("n_matches: n" %in% again$figure)
 })
+
+# A count that is withheld under one name may stand elsewhere under another one: in words, as a
+# share, as the number of the other records. With a limit of 61 instead of 5 few numbers are equal
+# by chance.
+test_that("no withheld count stands elsewhere in a report", {
+  space <- asNamespace("sdcRisk")
+  put <- function(value) {
+    unlock <- get("unlockBinding", envir = baseenv())
+    unlock("least_alike", space)
+    assign("least_alike", value, envir = space)
+    lockBinding("least_alike", space)
+  }
+  on.exit(put(5))
+  put(61)
+  set.seed(12)
+  sizes <- c(rep(1, 37), rep(2, 11), rep(3, 7), rep(4, 3))
+  data <- data.frame(
+    a = sample(5, 1110, TRUE), b = sample(4, 1110, TRUE), c = sample(3, 1110, TRUE)
+  )
+  i <- seq_along(sizes)
+  data <- rbind(data, data.frame(a = 5 + i, b = 1 + i %% 4, c = 1 + i %% 3)[rep(i, sizes), ])
+  n <- nrow(data)
+  data$s <- sample(c("u", "v", "w"), n, TRUE)
+  data$w <- round(runif(n, 20, 60), 2)
+  data$c[sample(n, 13)] <- NA
+  # It reveals some of the suppressed values.
+  data$half <- ifelse(data$b == 1, data$a, NA)
+  data$id <- seq_len(n)
+  keys <- c("a", "b", "c")
+  plain <- sdc_file(data[setdiff(names(data), "id")], keys, weight_var = "w")
+  later <- data
+  moved <- sample(n, 23)
+  later$b[moved] <- later$b[moved] %% 4 + 1
+  protected <- quietly(suppress_cells(plain, k = 3))
+  released <- quietly(release_data(protected, shuffle = FALSE))
+  reports <- quietly(list(
+    list(file_check(plain), protected, after = file_check(released)), list(utility_loss(protected)),
+    list(file_check(released)), list(n_matches(plain, sensitive = "s", below = c(3, 5))),
+    list(
+      before = individual_risk(plain), after = individual_risk(released),
+      before = key_overview(plain), after = key_overview(released)
+    ),
+    list(loglinear_risk(plain), special_uniques(plain), exhaustive_tabulation(plain)),
+    list(attribute_risk(data, keys, "s", released = later)),
+    list(attack_release(data, later, keys, "s")), list(link_attack(data, later, keys, "id")),
+    list(key_stability(data, later, keys, id = "id")),
+    list(longitudinal_risk(data, later, keys, keys, "b", "id", weight_var = "w")),
+    list(compare_risk(n_matches(plain), n_matches(released)))
+  ))
+  # Counts of records, wherever a result has them; a comparison has those of two.
+  hidden <- function(x) {
+    tables <- Filter(is.data.frame, c(
+      unclass(x)[c("estimates", "drivers", "variables")], x$diagnostics
+    ))
+    found <- unlist(lapply(tables, function(t) {
+      values <- as.list(t)[setdiff(grep("^n_|change$", names(t), value = TRUE), other_counts)]
+      if (all(c("measure", "value") %in% names(t))) {
+        values <- c(values, list(t$value[grepl("^n_", t$measure)]))
+      }
+      unlist(Filter(is.numeric, values))
+    }))
+    singles <- unlist(x$diagnostics[c("n_incomplete", "n_excluded", "n_unique", "n_pairs")])
+    found <- unique(abs(as.numeric(c(found, singles))))
+    found[!is.na(found) & found >= 5 & found < 61]
+  }
+  n_hidden <- 0
+  for (given in reports) {
+    made <- do.call(external, given)
+    printed <- printed_numbers(made$log)
+    printed <- printed[!is.na(printed$value) & !printed$name %in% other_counts, ]
+    values <- printed$value
+    # Numbers before a noun, and shares.
+    numbers <- function(pattern) {
+      found <- regmatches(made$text, gregexpr(pattern, made$text, perl = TRUE))[[1]]
+      as.numeric(gsub(",", "", found))
+    }
+    counts <- numbers("[0-9][0-9,]*(?= (of|records?|values?|sample|people|in unique))")
+    shares <- numbers("[0-9][0-9.]*(?=%)") / 100
+    results <- lapply(unname(given), function(x) {
+      if (inherits(x, "sdc_comparison")) unclass(x)$results else list(x)
+    })
+    secret <- unique(unlist(lapply(unlist(results, recursive = FALSE), hidden)))
+    # The other records of a secret, and what rounds to its share.
+    for (count in secret) {
+      info <- paste(class(given[[1]])[[1]], count)
+      near <- function(share) share > 0 & share < 1 & share == signif(count / n, 3)
+      stated <- values == count | values == n - count | near(values)
+      expect_identical(as.character(printed$name[stated]), character(), info = info)
+      said <- c(counts[counts == count | counts == n - count], shares[near(shares)])
+      expect_identical(said, numeric(), info = info)
+    }
+    n_hidden <- n_hidden + length(secret)
+  }
+  expect_gt(n_hidden, 30)
+})
