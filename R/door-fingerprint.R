@@ -95,7 +95,8 @@ print_values <- function(x) {
     return(x)
   }
   if (!is_factor && !is.character(x)) {
-    return(as.double(x))
+    # A new vector: one that rbind() made longer has another hash.
+    return(as.double(x) + 0)
   }
   first <- unique(as.vector(x))
   if (is_factor) texts <- texts[first] else texts <- first

@@ -312,3 +312,16 @@ test_that("files of different size are named as such", {
   expect_length(lines(before = check(300), after = check(200)), 1)
   expect_length(lines(before = check(300), after = check(300)), 0)
 })
+
+test_that("a file whose columns were made longer is one file", {
+  set.seed(1)
+  grown <- data.frame(a = as.double(sample(5, 400, TRUE)), b = sample(3, 400, TRUE))
+  grown <- rbind(grown, data.frame(a = 5 + 1:20, b = 1))
+  file <- sdc_file(grown, c("a", "b"))
+  protected <- quietly(suppress_cells(file, k = 3))
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  expect_no_error(quietly(sdc_report(
+    file_check(file), protected, utility_loss(protected), file = path, pictures = FALSE
+  )))
+})
