@@ -203,3 +203,9 @@ unname_columns <- function(columns) {
 name_frame <- function(names) {
   as.data.frame(rlang::set_names(rep(list(logical()), length(names)), names), optional = TRUE)
 }
+
+# The rows of told_by_columns() whose columns, or both columns of a pair, are among `names`.
+told_among <- function(told, names) {
+  parts <- strsplit(as.character(told$by), " + ", fixed = TRUE)
+  told[told$by %in% names | vapply(parts, function(part) all(part %in% names), NA), ]
+}

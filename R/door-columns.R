@@ -453,3 +453,20 @@ pattern_values <- function(x, rows, name) {
   }
   values
 }
+
+# Values numbered from 1, missing being one of its own.
+value_numbers <- function(x, arg) {
+  source <- column_source(x, length(x))
+  if (is.null(source) || has_bad_codes(x)) {
+    stop_sdc(
+      "bad_column",
+      c(
+        paste0("`", arg, "` must name a column of numbers, text or a factor."),
+        x = paste0("It has class ", quote_names(class(x)), ".")
+      ),
+      columns = arg, classes = class(x)
+    )
+  }
+  values <- as_bare(source$values)
+  match(values, unique(values))
+}

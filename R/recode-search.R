@@ -245,18 +245,19 @@ check_constraint <- function(constraint, table) {
   }
   constraint <- spread_qar(constraint)
   for (name in intersect(names(constraint), constraint_names)) {
-    arg <- paste0("constraint$", name)
-    constraint[[name]] <- if (name == "k") {
-      check_smallest_cell(constraint$k, table$n)
-    } else if (name == "l") {
-      check_whole(constraint$l, arg)
-    } else if (name == "c") {
-      check_with_l(constraint$c, constraint$l, arg)
-    } else {
-      check_zero_to_one(constraint[[name]], arg)
-    }
+    constraint[[name]] <- check_limit(constraint, name, table$n)
   }
   if (is.null(constraint$qar)) constraint else check_qar_tail(constraint, table)
+}
+
+check_limit <- function(constraint, name, n) {
+  arg <- paste0("constraint$", name)
+  switch(name,
+    k = check_smallest_cell(constraint$k, n),
+    l = check_whole(constraint$l, arg),
+    c = check_with_l(constraint[["c"]], constraint$l, arg),
+    check_zero_to_one(constraint[[name]], arg)
+  )
 }
 
 # `qar = list(0.1, p = 2)` is `qar = 0.1, p = 2`.

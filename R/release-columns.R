@@ -63,20 +63,36 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   # Every column and variable is a chance to find a function where there is none.
   least <- -7 - log(max(1, length(protected)) * 2 * length(columns))
   told <- lapply(rlang::set_names(names(columns)), function(name) {
-    found <- tells_of(columns[[name]], protected[setdiff(names(protected), name)], least)
-    if (name %in% variables) {
-      return(found)
-    }
-    made <- made_of_column(read[[name]], columns[[name]])
-    best_of(c(
-      list(found), lapply(made, tells_of, protected, least),
-      lapply(c(columns[name], made), tells_categories, protected, least)
-    ))
+    open <- protected[setdiff(names(protected), name)]
+    tells_in_any_form(columns[name], if (!name %in% variables) read[[name]], open, least)
   })
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   }
   if (pairs) told <- c(told, told_by_pairs(columns, protected, told, n))
+  rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
+    c(FALSE, TRUE), c(length(told), length(narrowed))
+  ), columns, protected, variables)))
+  rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
+  rownames(rows) <- NULL
+  rows
+}
+
+# What a column tells as it is and, if its `values` are given, in other forms.
+tells_in_any_form <- function(column, values, protected, least) {
+  found <- tells_of(column[[1]], protected, least)
+  if (is.null(values)) {
+    return(found)
+  }
+  made <- made_of_column(values, column[[1]])
+  best_of(c(
+    list(found), lapply(made, tells_of, protected, least),
+    lapply(c(column, made), tells_categories, protected, least)
+  ))
+}
+
+# The table of what was found, by column; `part`: that which narrows values alone.
+told_rows <- function(told, part, columns, protected, variables) {
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
   identifiers <- setdiff(identifiers, variables)
   n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)
@@ -88,13 +104,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
       n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found)),
       part = rep(part, length(found)), finer = !part & share >= 0.99 & more %in% TRUE
     )
-  }, c(told, narrowed), names(c(told, narrowed)), rep(
-    c(FALSE, TRUE), c(length(told), length(narrowed))
-  ))
-  rows <- do.call(rbind, c(list(none), unname(rows[vapply(rows, nrow, 1L) > 0])))
-  rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
-  rownames(rows) <- NULL
-  rows
+  }, told, names(told), part)
+  unname(rows[vapply(rows, nrow, 1L) > 0])
 }
 
 # The original values, and below them the released ones if they can be compared.

@@ -57,12 +57,6 @@ inform_told <- function(told, how,
   )
 }
 
-# The rows whose columns, or both columns of a pair, are among `names`.
-told_among <- function(told, names) {
-  parts <- strsplit(as.character(told$by), " + ", fixed = TRUE)
-  told[told$by %in% names | vapply(parts, function(part) all(part %in% names), NA), ]
-}
-
 # The columns by which values are told; of a pair one is enough.
 telling_columns <- function(told, names) {
   unique(ifelse(told$by %in% names, told$by, sub(" \\+ .*", "", told$by)))

@@ -38,14 +38,6 @@ check_diversity <- function(ask, data, settings) {
   )
 }
 
-# c of recursive (c, l)-diversity.
-check_with_l <- function(c, l, arg) {
-  if (is.null(l)) {
-    stop_argument(arg, "come with `l`", found = "It is not given.", advice = "l = 2, c = 3")
-  }
-  check_positive(c, arg, finite = TRUE)
-}
-
 # A list like that of find_suppression() from the core.
 find_diverse <- function(table, data, sets, settings) {
   if (length(sets$sets) != 1) {
@@ -97,12 +89,6 @@ sets_by_cost <- function(importance) {
   sets[order(vapply(sets, function(set) sum(importance[set]), 0))]
 }
 
-matches_of <- function(data, keys, ...) {
-  suppressMessages(n_matches(
-    as.data.frame(data), keys, ..., weight_var = NULL, hh_id = NULL
-  ))$records
-}
-
 # TRUE if the originals that agree with each record on `keys` are enough, and diverse.
 are_diverse <- function(data, keys, settings) {
   sensitive <- settings$sensitive
@@ -124,32 +110,6 @@ are_diverse <- function(data, keys, settings) {
     enough <- enough & !is.na(far) & far <= settings$t + 1e-9
   }
   enough
-}
-
-# Of the matches of every record, how many have the most frequent sensitive value, over how many
-# have the l-th most frequent one or a rarer one; the largest of several variables.
-recursive_ratio <- function(data, keys, settings, missing = "wildcard") {
-  data <- as.data.frame(data)
-  do.call(pmax, c(unname(lapply(data[settings$sensitive], function(column) {
-    values <- value_numbers(column, "sensitive")
-    values[is_missing(column)] <- NA
-    known <- unique(values[!is.na(values)])
-    most <- rest <- numeric(nrow(data))
-    above <- rep(list(most), min(settings$l - 1, length(known)))
-    for (value in known) {
-      n <- matches_of(
-        data[which(values == value), ], keys, patterns = data[keys], missing = missing
-      )$n_matches
-      most <- pmax(most, n)
-      for (i in seq_along(above)) {
-        smaller <- pmin(above[[i]], n)
-        above[[i]] <- pmax(above[[i]], n)
-        n <- smaller
-      }
-      rest <- rest + n
-    }
-    most / rest
-  })), na.rm = TRUE))
 }
 
 stop_not_diverse <- function(n, settings) {
