@@ -7,14 +7,16 @@ skip_on_cran()
 # every query, in which none lasts.
 road_engines <- c("sqlite", "postgres")
 
-# Two files: a survey with weights, and a register with missing values and text.
+# Two files: a survey with weights, and a register with missing values and text. The weights are
+# rounded, so that they reveal no key variable: in a database other columns are not examined.
 road_files <- function() {
   set.seed(41)
   register <- engine_file(41, 600)[c("region", "age", "job")]
   register$kind <- sample(c("p", "q", "r", "s", "t"), 600, TRUE, c(40, 30, 20, 9, 1))
   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  survey <- transform(nals_prison[c(keys, "WEIGHT")], WEIGHT = round(WEIGHT, -2))
   list(
-    survey = list(data = nals_prison[c(keys, "WEIGHT")], keys = keys, weight_var = "WEIGHT"),
+    survey = list(data = survey, keys = keys, weight_var = "WEIGHT"),
     register = list(data = register, keys = names(register), weight_var = NULL)
   )
 }
