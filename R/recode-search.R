@@ -114,7 +114,7 @@
 #' @concept global recoding
 #' @concept k-anonymity
 #' @concept generalization
-#' @concept recursive (c, l)-diversity
+#' @concept recursive diversity
 #' @export
 #' @examples
 #' keys <- c("age", "education", "marital_status", "sex")
