@@ -126,7 +126,7 @@
 #' found
 #' recoded <- apply_recoding(found, adult)
 #'
-#' # Region 0 has three with flu for one with a cold: two values, but not fewer than three to one.
+#' # In region 0 three have the flu and one has a cold: the ratio is 3, not below c = 3.
 #' ill <- data.frame(
 #'   region = rep(0:3, each = 4),
 #'   illness = c("flu", "flu", "flu", "cold", rep(c("flu", "cold"), 6))

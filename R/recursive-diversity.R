@@ -3,7 +3,9 @@
 # c of recursive (c, l)-diversity.
 check_with_l <- function(c, l, arg) {
   if (is.null(l)) {
-    stop_argument(arg, "come with `l`", found = "It is not given.", advice = "l = 2, c = 3")
+    stop_argument(
+      arg, "come with `l`", found = "It is not given.", advice = "Such as l = 2, c = 3."
+    )
   }
   check_positive(c, arg, finite = TRUE)
 }
