@@ -66,6 +66,7 @@
 #' | `determined_keys` | message | [apply_recoding()], [release_data()] |
 #' | `told_by_order` | message | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
 #' | `identifier_left_out`, `shuffled` | message | [release_data()] |
+#' | `unlisted_records` | message | [records_at_risk()] |
 #' | `other_order` | warning | [utility_loss()] |
 #' | `small_file` | warning | [sdc_report()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |

@@ -415,7 +415,7 @@ released_file <- function(x, arg) {
   for (part in names(past)) file[[part]] <- past[[part]]
   file[c("original", "forgotten")] <- original_behind(x)
   file$told <- list(
-    order = x$diagnostics$told_by_order,
+    order = rbind(past$told$order, x$diagnostics$told_by_order),
     columns = rbind(past$told$columns, x$diagnostics$told_by_columns)
   )
   if (inherits(x, "sdc_suppress_cells")) {

@@ -65,7 +65,7 @@ check_figures <- function(x, all) {
 # What the page found besides its figures, the gravest first.
 page_notes <- function(x) {
   c(
-    told_line(x$diagnostics$told_by_columns, "key variables"),
+    told_line(x$diagnostics$told_by_columns, "key variables"), order_line(x),
     missing_line(declared_only(x$diagnostics$missing), x$settings$n), look_lines(x$roles)
   )
 }
@@ -75,7 +75,7 @@ whole_notes <- function(x) {
   differ <- x$contradictions
   c(
     reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
-    told_line(d$told_by_columns, "key variables"), d$notes,
+    told_line(d$told_by_columns, "key variables"), order_line(x), d$notes,
     if (nrow(differ)) {
       c(
         "Measures that differ, and which to report:",
@@ -304,6 +304,7 @@ glance.sdc_file_check <- function(x, ...) {
 #' @export
 records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   announce("records_at_risk")
+  inform_unlisted(x)
   if (!missing(limit) || !is.null(k)) {
     return(NextMethod())
   }
@@ -328,6 +329,21 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   by <- by[!vapply(by, is.null, NA)]
   if (length(by)) found <- found[do.call(order, by), ]
   renumber(found)
+}
+
+# Records that fall below a limit by what other columns or the order reveal are not known.
+inform_unlisted <- function(x) {
+  d <- x$diagnostics
+  told <- list(d$told_missing, d$told_before, d$finer_columns)
+  if (anyNA(d$told_by_order$by) || any(vapply(told, NROW, 0L) > 0)) {
+    inform_sdc(
+      "unlisted_records",
+      c(
+        "Records are listed by their key variables as they are in the file.",
+        i = "Other columns or the order reveal more of them, as the check says: more can be above."
+      )
+    )
+  }
 }
 
 #' @export

@@ -155,7 +155,9 @@ without_told_keys <- function(rows, missing, told) {
   finer <- NROW(told$finer_columns) > 0
   rows <- unclear(rows, finer & rows$verdict == "ok", finer_reason(told$finer_columns))
   before <- NROW(told$told_before) > 0
-  unclear(rows, before & rows$verdict == "ok", told_before_words(told$told_before))
+  rows <- unclear(rows, before & rows$verdict == "ok", told_before_words(told$told_before))
+  kept <- anyNA(told$told_by_order$by)
+  unclear(rows, kept & rows$verdict == "ok", "the order of the records reveals protected values")
 }
 
 finer_reason <- function(told) {

@@ -143,7 +143,8 @@
 #'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
 #'     missing; `told_before`: other columns that reveal values which a protection in the history
-#'     of the file changed; `told_by_columns`: columns that reveal key variables, see
+#'     of the file changed; `told_by_order`: what the order kept by a release reveals;
+#'     `told_by_columns`: columns that reveal key variables, see
 #'     [release_data()]; `finer_columns`: those without a role that are more detailed}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
@@ -353,6 +354,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   asked$told_missing <- told_missing(file, asked)
   asked$finer_columns <- finer_columns(told, file$roles)
   asked$told_before <- told_before(file, asked)
+  asked$told_by_order <- told_by_kept_order(file, asked$keys)
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
@@ -374,7 +376,8 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing, told_by_columns = told,
-      told_before = asked$told_before, finer_columns = asked$finer_columns,
+      told_before = asked$told_before, told_by_order = asked$told_by_order,
+      finer_columns = asked$finer_columns,
       doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
       notes = check_notes(facts)
     ),
@@ -403,6 +406,14 @@ told_before <- function(file, asked) {
   told <- told_among(told[told$variable %in% asked$keys, ], setdiff(names(file$data), asked$keys))
   seen <- rbind(asked$told_missing, asked$finer_columns)
   told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]
+}
+
+# What the order of a release reveals: its own, or that of a column in it.
+told_by_kept_order <- function(file, keys) {
+  told <- file$told$order
+  if (isTRUE(file$forgotten)) {
+    told[told$variable %in% keys & (is.na(told$by) | told$by %in% names(file$data)), ]
+  }
 }
 
 signal_table <- function(signals) {

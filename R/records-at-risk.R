@@ -65,8 +65,9 @@
 #'   file where there are two) and `risk`. That of a [file_check()] without `limit` has
 #'   `n_matches`, `journalist_risk` and others as far as they were measured.
 #'
-#'   Errors: `bad_argument` for results without a risk per record, and for invalid limits (5
-#'   for 5% is pointed out).
+#'   Message: `unlisted_records` if other columns or the order of the records reveal key variables
+#'   of a [file_check()]. Errors: `bad_argument` for results without a risk per record, and for
+#'   invalid limits (5 for 5% is pointed out).
 #' @family data
 #' @export
 #' @examples

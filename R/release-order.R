@@ -304,7 +304,7 @@ order_line <- function(x) {
   if (is.null(told) || nrow(told) == 0) {
     return(NULL)
   }
-  worst <- told[which.max(told$share - told$chance), ]
+  worst <- told[order(told$chance - told$share)[[1]], ]
   paste0(
     "The order reveals ", worst$variable, " (", format_percent(worst$share), ", by chance ",
     format_percent(worst$chance), "): ",

@@ -168,6 +168,7 @@ withhold_small_counts <- function(entries) {
       entry$result <- without_few_in_words(entry$result, c(n, n - shown$n))
       shown$n <<- union(shown$n, n - x$diagnostics$n_incomplete)
     }
+    entry$result <- without_few_told(entry$result)
     attr(entry$result, "fields") <- fields_of(entry$result)
     entry
   })
@@ -181,14 +182,21 @@ withhold_small_counts <- function(entries) {
 # A page without counts of few records or values in its reasons, alone or together with `others`.
 without_few_in_words <- function(x, others) {
   x$estimates$reason <- few_as_na(x$estimates$reason, others)
-  tables <- c("told_missing", "told_before", "told_by_columns", "finer_columns")
-  tables <- Filter(function(name) NROW(x$diagnostics[[name]]) > 0, tables)
-  x$diagnostics[tables] <- lapply(x$diagnostics[tables], function(told) {
-    all <- round(told$n / told$share)
-    few <- are_few(told$n) | are_few(all) | are_few(all - told$n)
-    told[few, c("n", "share")] <- list(NA_integer_, NA_real_)
-    told
-  })
+  x
+}
+
+# A result without shares of few values that columns or the order reveal.
+without_few_told <- function(x) {
+  tables <- c("told_missing", "told_before", "told_by_columns", "finer_columns", "told_by_order")
+  for (name in Filter(function(name) NROW(unclass(x)$diagnostics[[name]]) > 0, tables)) {
+    told <- x$diagnostics[[name]]
+    # Of an order `n` has all values, of a column those that it reveals.
+    all <- if (name == "told_by_order") told$n else round(told$n / told$share)
+    back <- round(told$share * all)
+    few <- are_few(back) | are_few(all) | are_few(all - back)
+    x$diagnostics[[name]]$n[few] <- NA
+    x$diagnostics[[name]]$share[few & told$share < 1] <- NA
+  }
   x
 }
 

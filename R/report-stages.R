@@ -378,7 +378,7 @@ told_by_order_lines <- function(entries) {
   is_one <- vapply(entries, function(e) inherits(e$exact, of_two_files), NA)
   after <- entries[stages == "after" & !is_one]
   unlist(lapply(entries, function(entry) {
-    told <- entry$exact$diagnostics$told_by_order
+    told <- entry$result$diagnostics$told_by_order
     told <- told[is.na(told$by), , drop = FALSE]
     released <- released_data(entry$exact)
     if (is.null(released) || NROW(told) == 0) {
@@ -386,7 +386,7 @@ told_by_order_lines <- function(entries) {
     }
     as_it_was <- vapply(after, function(e) fits_data(e$exact, released, 1, FALSE), NA)
     if (any(as_it_was)) {
-      worst <- told[which.max(told$share - told$chance), ]
+      worst <- told[order(told$chance - told$share)[[1]], ]
       paste0(
         "The records are in the order of the original (", after[as_it_was][[1]]$label,
         "), which reveals protected values: of ", worst$variable, ", ", format_percent(worst$share),

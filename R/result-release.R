@@ -58,8 +58,8 @@
 #'   released anyway, or `TRUE` for all of them.
 #' @param drop Names of columns to leave out of the release.
 #' @param shuffle `NULL`: the records are put in a secret order if theirs reveals protected
-#'   values, or if `new_ids` are made. `TRUE`: always. `FALSE`: never. Households (`hh_id` of
-#'   the protection) stay together.
+#'   values, or if `new_ids` are made. `TRUE`: always. `FALSE`: never; what the order reveals is
+#'   then on every page of the release. Households (`hh_id` of the protection) stay together.
 #' @param new_ids Names of columns, such as household numbers, that are released with numbers
 #'   in a secret order instead of their values. Equal values stay equal. Numbers differ each
 #'   time.
@@ -197,16 +197,19 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
     order = if (anyNA(file$told$order$by)) secret_order(file$data, file$roles$hh_id),
     diagnostics = list(told_by_order = file$told$order, told_by_columns = file$told$columns)
   )
-  as_release(file, hand_out(parts, file$roles, shuffle, new_ids, keep_ids, drop))
+  as_release(file, hand_out(parts, file$roles, shuffle, new_ids, keep_ids, drop), shuffle, new_ids)
 }
 
 #' @export
 release_data.sdc_open_file <- release_data.sdc_file
 
-# `data` without the values before, whatever this session knows.
-as_release <- function(file, data) {
+# `data` without the values before, whatever this session knows. What an order reveals stays as
+# long as the records are in it, or the column that gives it is there.
+as_release <- function(file, data, shuffle, new_ids) {
   file$forgotten <- TRUE
-  file$told$order <- NULL
+  told <- file$told$order
+  own <- is.na(told$by) & isFALSE(shuffle)
+  file$told$order <- told[own | told$by %in% setdiff(names(data), new_ids), ]
   past <- c("defaults", "protected", "remedy", "forgotten", "history", "states", "told")
   as_kept_file(data, roles_kept(file$roles, names(data), say = FALSE), unclass(file)[past])
 }
@@ -220,7 +223,13 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
     return(with_held_levels(dplyr::select(x$data, !!!rlang::syms(columns))))
   }
   file <- released_file(x, "x")
-  as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop))
+  x <- unclass(x)
+  # A release that kept its order was protected further.
+  if (is.null(x$order) && anyNA(file$told$order$by)) {
+    x$order <- secret_order(file$data, file$roles$hh_id)
+    x$diagnostics$told_by_order <- file$told$order
+  }
+  as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop), shuffle, new_ids)
 }
 
 # The order of a new table is made where it is written.

@@ -157,3 +157,40 @@ test_that("a report of a protected file alone has before, after and loss", {
   expect_error(sdc_report(quietly(release_data(blanked)), tempfile(fileext = ".html")),
                class = "sdcRisk_error_bad_argument")
 })
+
+test_that("a release in its old order is unclear for as long as it is in it", {
+  set.seed(31)
+  n <- 600
+  people <- data.frame(
+    region = sort(sample(12, n, TRUE)), job = sample(9, n, TRUE), sex = sample(2, n, TRUE)
+  )
+  sorted <- sdc_file(people, c("region", "job", "sex"))
+  safe <- quietly(suppress_cells(sorted, k = 3))
+  told <- safe$diagnostics$told_by_order
+  # The neighbours' region, or that of most of them, for a suppressed one.
+  hidden <- which(is.na(safe$data$region))
+  seen <- setdiff(seq_len(n), hidden)
+  back <- vapply(hidden, function(i) safe$data$region[max(seen[seen < i])], 0L)
+  expect_equal(told$share[told$variable == "region"], mean(back == people$region[hidden]),
+    tolerance = 0.1
+  )
+  verdict <- function(x) {
+    rows <- quietly(file_check(x, limit = list(k = 3)))$estimates
+    rows[rows$measure == "k", c("verdict", "reason")]
+  }
+  as_it_was <- quietly(release_data(safe, shuffle = FALSE))
+  expect_identical(verdict(as_it_was)$verdict, "unclear")
+  expect_match(verdict(as_it_was)$reason, "order of the records")
+  page <- paste(format(quietly(file_check(as_it_was))), collapse = " ")
+  expect_match(page, "The order reveals region")
+  expect_message(records_at_risk(as_it_was), class = "sdcRisk_message_unlisted_records")
+  for (out in list(safe, quietly(release_data(safe)), quietly(release_data(as_it_was)))) {
+    expect_identical(verdict(out)$verdict, "ok")
+    expect_no_message(
+      quietly(records_at_risk(file_check(out))), class = "sdcRisk_message_unlisted_records"
+    )
+  }
+  # Another protection of it does not forget the first one's order.
+  again <- quietly(release_data(suppress_cells(as_it_was, k = 4)))
+  expect_false(identical(again$job[!is.na(again$job)], as_it_was$job[!is.na(again$job)]))
+})

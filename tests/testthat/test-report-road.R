@@ -223,7 +223,8 @@ test_that("a release in an order that reveals protected values is named first", 
   check <- quietly(file_check(road_file))
   protected <- suppress_cells(road_file, k = 3)
   told <- protected$diagnostics$told_by_order
-  worst <- told[is.na(told$by), ]
+  # An external page gives no share of few values.
+  worst <- told[is.na(told$by) & told$n * (1 - told$share) >= 5, ]
   worst <- worst[which.max(worst$share - worst$chance), ]
   words <- paste0("of ", worst$variable, ", ", sprintf("%.3g", 100 * worst$share), "% come back")
   first <- "For the board\\s*The records are in the order of the original \\(n_matches\\)"

@@ -393,3 +393,19 @@ test_that("no withheld count stands elsewhere in a report", {
   }
   expect_gt(n_hidden, 30)
 })
+
+test_that("a share of few values that a column or the order reveals is not shown", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  safe <- quietly(suppress_cells(file, k = 3))
+  told <- safe$diagnostics
+  expect_identical(told$told_by_columns$n[told$told_by_columns$by == "WEIGHT"], 3L)
+  gender <- told$told_by_order[told$told_by_order$variable == "GENDER", ]
+  expect_equal(gender$n * (1 - gender$share), rep(1, nrow(gender)))
+  made <- external(safe, after = quietly(file_check(release_data(safe, shuffle = FALSE))))
+  expect_no_match(made$text, "4.17%", fixed = TRUE)
+  expect_no_match(made$text, "83.3%", fixed = TRUE)
+  # The share of many, and all or none of few, tell no number.
+  expect_match(made$text, "CENREG, 81.9% come back", fixed = TRUE)
+  expect_match(made$text, "DAGE reveals 100% of the protected values", fixed = TRUE)
+})
