@@ -31,15 +31,13 @@ for crate in vendor/*; do
     CHANGELOG* RELEASES* FAQ*)
   sed -i 's/"files":{[^}]*}/"files":{}/' "$crate/.cargo-checksum.json"
 done
-# Nor does what only systems need on which R does not run: those without atomic operations,
-# and bindings to others.
-for crate in vendor/portable-atomic-*; do
+# Nor do crates that cargo only looks for: those of systems without atomic operations, and libc,
+# which the ARM code of cpufeatures takes, while only the x86 code of chacha20 takes cpufeatures.
+for crate in vendor/portable-atomic-* vendor/libc-*; do
   rm -rf "$crate/src"
   mkdir "$crate/src"
   touch "$crate/src/lib.rs"
 done
-(cd vendor/libc-*/src && rm -rf fuchsia qurt solid teeos vxworks &&
-  cd unix && rm -rf aix haiku hurd newlib nto nuttx redox)
 XZ_OPT=-9e tar --sort=name --mtime='2026-01-01 00:00Z' --owner=0 --group=0 --numeric-owner \
   -cJf vendor.tar.xz vendor
 cp Cargo.lock vendor-config.toml vendor.tar.xz "$root/src/rust/"
