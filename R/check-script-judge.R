@@ -24,6 +24,7 @@ judge_frame <- function(state, limit, known, written = FALSE) {
   page$key <- key
   page$draft <- length(file$roles) < length(state$file$roles)
   if (page$draft) page$later <- setdiff(names(limit), page$rows$measure)
+  if (!is.null(page$rows)) page[c("lens", "verdict")] <- list(lens_words(page), frame_verdict(page))
   page
 }
 
@@ -51,8 +52,8 @@ frame_line <- function(run, state) {
   frame(
     line = state$line, column = state$column,
     name = if (secret) "(a name that is a value)" else state$name,
-    records = nrow(state$file$data), lens = if (judged) lens_words(page) else "not judged",
-    verdict = if (judged) frame_verdict(page) else page$reason,
+    records = nrow(state$file$data), lens = if (judged) page$lens else "not judged",
+    verdict = if (judged) page$verdict else page$reason,
     keys = public_text(run, quote_names(state$file$roles$key_vars)),
     above = judged && any(page$rows$verdict == "above"),
     fix = if (judged && any(page$rows$verdict == "above") && !secret) {

@@ -55,7 +55,7 @@ parse_script <- function(lines) {
     column = letters_before(lines, where[1, ], where[3, ]),
     end = letters_before(lines, where[2, ], where[4, ]),
     tokens = tokens[tokens$token %in% c("SYMBOL_FUNCTION_CALL", "SPECIAL"), ],
-    comments = tokens[tokens$token == "COMMENT", ]
+    comments = tokens[tokens$token == "COMMENT" & grepl(roles_comment, tokens$text), ]
   )
 }
 
@@ -91,17 +91,19 @@ calls_in <- function(parsed, i) {
   at[!before & !after, ]
 }
 
+roles_comment <- "^#\\|\\s*sdc:\\s*"
+
 # Reads comments of the form `#| sdc: key_vars = c(age, sex)` above expression `i`: the arguments of
 # sdc_file() as code, the codes that are `allow`ed, and the line.
 comment_of <- function(parsed, i) {
   since <- if (i > 1) parsed$last[[i - 1]] else 0L
   comments <- parsed$comments
-  comments <- comments[comments$line1 > since & comments$line1 < parsed$first[[i]], ]
-  said <- grepl("^#\\|\\s*sdc:", comments$text)
-  if (!any(said)) {
+  above <- comments$line1 > since & comments$line1 < parsed$first[[i]]
+  if (!any(above)) {
     return(NULL)
   }
-  text <- sub("^#\\|\\s*sdc:\\s*", "", comments$text[said])
+  comments <- comments[above, ]
+  text <- sub(roles_comment, "", comments$text)
   code <- tryCatch(
     parse(text = paste0("list(", paste(sub(",\\s*$", "", text), collapse = ", "), ")"))[[1]],
     error = function(e) NULL
@@ -109,7 +111,7 @@ comment_of <- function(parsed, i) {
   named <- !is.null(code) && length(code) > 1 && !is.null(names(code)) &&
     all(nzchar(names(code)[-1]))
   list(
-    line = comments$line1[said][[1]], column = comments$col1[said][[1]],
+    line = comments$line1[[1]], column = comments$col1[[1]],
     roles = if (named) as.list(code)[-1][setdiff(names(code)[-1], "allow")],
     allow = if (named) as.character(all_texts(code[["allow"]])), ok = named
   )

@@ -379,13 +379,13 @@ look_at_objects <- function(run) {
   given <- FALSE
   for (name in names) {
     value <- get(name, globalenv())
-    known <- c(before[name], run$others[name])
-    known <- known[!vapply(known, is.null, NA)]
+    known <- before[[name]]
+    if (is.null(known)) known <- run$others[[name]]
+    if (!is.null(known) && is_unchanged(value, known)) next
     if (!is_followable(value)) {
       run$followed[[name]] <- run$others[[name]] <- NULL
       next
     }
-    if (length(known) && is_unchanged(value, known[[1]])) next
     for_it <- !is.null(comment) && (is.null(target$name) || identical(target$name, name))
     given <- given || for_it
     state <- follow(run, value, name, target, before, if (for_it) comment)

@@ -21,7 +21,8 @@ limit_rows <- function(file, limit) {
     file$codes$shared <- NULL
   })
   found <- run_methods(file, coded$asked, limit_methods(limit))$found
-  rows <- check_rows(found, coded$asked)
+  about <- page_figures()
+  rows <- check_rows(found, coded$asked, about[about$measure %in% names(limit), ])
   of_records <- check_records_of(found, coded$table, coded$asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
   page_measures(rows)

@@ -1,9 +1,8 @@
 # The rows of file_check() from the results of its measures, and what each record and
 # each key variable has of them.
 
-# One row per figure of the page: those of the results, or why a result is missing.
-check_rows <- function(found, asked) {
-  about <- page_figures()
+# One row per figure of the page (those of `about`): that of the result, or why it is missing.
+check_rows <- function(found, asked, about = page_figures()) {
   values <- lapply(unique(about$method), function(method) {
     page_values(found[[method]], about[about$method == method, ], asked)
   })

@@ -93,7 +93,10 @@ drop_advice <- function(told, data) {
 # like identifiers. Key variables and other roles stay.
 identifiers_of <- function(data, settings) {
   columns <- setdiff(names(data), unlist(settings[kept_roles]))
-  looks <- vapply(columns, function(name) looks_like(data[[name]], name) == "identifier", NA)
+  looks <- vapply(columns, function(name) {
+    x <- data[[name]]
+    (!is.numeric(x) || is_whole_column(x)) && looks_like(x, name) == "identifier"
+  }, NA)
   columns[looks | columns %in% settings$hh_id]
 }
 

@@ -72,12 +72,13 @@ figure_rows <- function(x, limit, board = FALSE) {
     }
     row <- figure_row(f, value, scope, n)
     row$label <- paste0(row$label, each)
-    row$analysis <- seq_len(nrow(row))
-    shown <- if (board) rep_len(eval(f$board, scope), nrow(row)) else TRUE
-    row[shown & !is.na(shown), ]
+    row$analysis <- seq_along(value)
+    if (board) lapply(row, `[`, which(rep_len(eval(f$board, scope), length(value)))) else row
   })
-  rows <- do.call(rbind, c(list(no_figures()), rows))
-  renumber(rows[order(rows$analysis), ])
+  rows <- lapply(rlang::set_names(names(no_figures)), function(name) {
+    unlist(c(no_figures[name], lapply(rows, `[[`, name)), use.names = FALSE)
+  })
+  do.call(frame, lapply(rows, `[`, order(rows$analysis)))
 }
 
 figure_row <- function(f, value, scope, n) {
@@ -95,7 +96,7 @@ figure_row <- function(f, value, scope, n) {
   high <- bound("high")
   verdict <- judge(value, limit, f$unit, low, high)
   verdict[of("unclear", FALSE) & !is.na(value)] <- "unclear"
-  frame(
+  list(
     measure = rep(f$name, length(value)), label = of("label", f$name), value = as.double(value),
     low = low, high = high, unit = rep(f$unit, length(value)),
     scenario = rep(f$scenario, length(value)), limit = limit,
@@ -103,20 +104,16 @@ figure_row <- function(f, value, scope, n) {
     note = of("note", ""), absent = of("absent", ""), says = of("says", ""),
     base = as.double(of("of", NA_real_)),
     question = rep(if (is.null(f$question)) "" else f$question, length(value)),
-    attempt = rep(f$attempt, length(value)), analysis = rep(0L, length(value))
+    attempt = rep(f$attempt, length(value))
   )
 }
 
-no_figures <- function() {
-  text <- character()
-  number <- double()
-  frame(
-    measure = text, label = text, value = number, low = number, high = number, unit = text,
-    scenario = text, limit = number, verdict = text, n_above = number, note = text,
-    absent = text, says = text, base = number, question = text,
-    attempt = logical(), analysis = integer()
-  )
-}
+no_figures <- list(
+  measure = character(), label = character(), value = double(), low = double(), high = double(),
+  unit = character(), scenario = character(), limit = double(), verdict = character(),
+  n_above = double(), note = character(), absent = character(), says = character(),
+  base = double(), question = character(), attempt = logical(), analysis = integer()
+)
 
 # The verdict of a whole interval, or of the value if it has none. Bounds are met up to rounding.
 judge <- function(value, limit, unit, low = NA, high = NA) {
