@@ -266,8 +266,12 @@ refuse_letters <- function(ask) {
 
 # Advice in the words of the function on the argument for the least number of matches.
 letter_advice <- function(given, arguments) {
-  if ("k" %in% given && "below" %in% arguments) {
+  if (!"k" %in% given) {
+    NULL
+  } else if ("below" %in% arguments) {
     "Count records with fewer than 3 matches: below = 3."
+  } else if ("max_match_prob" %in% arguments) {
+    "Bound the chance that a match is correct: max_match_prob = 1/3."
   }
 }
 
@@ -344,6 +348,8 @@ check_given <- function(args) {
       arg, "be given", found = "It has no default.",
       advice = if (arg == "data" && "x" %in% argument_names()) {
         "A result holds no data: give those it was made from."
+      } else if (arg == "sensitive" && was_given("key_vars")) {
+        "Name it, as the second argument is `key_vars`: sensitive = ..."
       }
     )
   }

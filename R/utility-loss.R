@@ -221,7 +221,7 @@ inform_partial_loss <- function(before) {
       "partial_loss",
       c(
         "`before` is protected already: this is the loss of the last step alone.",
-        i = "For the loss of all steps give the original file as `before`."
+        i = "For the loss of all steps give the original file as `before`, which is first."
       )
     )
   }

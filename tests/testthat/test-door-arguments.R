@@ -119,6 +119,8 @@ test_that("other names of arguments are told, and several key variables are one 
   shows(n_matches(nals_prison, keys = keys), "Did you mean `key_vars`?")
   shows(sdc_file(nals_prison, "GENDER", "DAGE3"), "key_vars = c(\"GENDER\", \"DAGE3\")")
   shows(n_matches(nals_prison, keys, k = 3), "below = 3")
+  shows(invariant_pram(nals_prison, keys, k = 3), "max_match_prob = 1/3")
+  shows(attribute_risk(nals_prison, "DRACE3"), "sensitive = ...")
   shows(individual_risk(adult, c("age", "sex"), pop_size = 1e7), "give `weight_var`")
   shows(sdc_file(nals_prison, GENDER, DAGE3), "key_vars = c(\"GENDER\", \"DAGE3\")")
   shows(file_check(nals_prison, keys, journalist = 0.1), "limit = list(journalist = ...)")
