@@ -8,7 +8,9 @@
 #' @param object A result of [removal_path()], or a comparison of several.
 #' @param type `"reduction"`: share of the initial risk removed, with the range
 #'   of the draws for a random order; `"fit"`: \eqn{T} with what it rests on, the
-#'   threshold, the shape and the empirical quantile.
+#'   threshold, the shape and the empirical quantile; `"roc"`, for one path by `"pls"` or
+#'   `"filtered_entropy"`: how well positive contributions were predicted, the receiver operating
+#'   characteristic of training and test records.
 #' @param ... None.
 #' @return A ggplot.
 #' @exportS3Method ggplot2::autoplot
@@ -19,10 +21,13 @@
 #' top <- removal_path(risk, some, n = 200)
 #' proper <- removal_path(risk, some, n = 200, by = "proper")
 #' plot(compare_risk(top, proper))
-autoplot.sdc_removal_path <- function(object, type = c("reduction", "fit"), ...) {
+autoplot.sdc_removal_path <- function(object, type = c("reduction", "fit", "roc"), ...) {
   enter_verb("autoplot", object)
   check_no_dots(...)
-  type <- check_choice(type, c("reduction", "fit"), "type")
+  type <- check_choice(type, c("reduction", "fit", "roc"), "type")
+  if (type == "roc") {
+    return(draw_prediction(object))
+  }
   draw_paths(list(comparison_part(object)), object$estimates, type)
 }
 
@@ -145,4 +150,35 @@ draw_fit <- function(long, name) {
       y = NULL,
       caption = "If T falls and the empirical quantile does not, only the fit has moved."
     )
+}
+
+draw_prediction <- function(x) {
+  curve <- x$diagnostics$roc
+  if (is.null(curve)) {
+    stop_argument(
+      "type", "be another picture for a path without PLS",
+      advice = "removal_path(by = \"pls\") predicts contributions."
+    )
+  }
+  quality <- x$diagnostics$pls
+  labels <- paste0(
+    c(train = "training", test = "test")[quality$sample], ": AUC = ", format_risk(quality$auc)
+  )
+  curve$sample <- factor(labels[match(curve$sample, quality$sample)], labels)
+  ggplot2::ggplot(curve, ggplot2::aes(
+    x = .data$false_positive, y = .data$true_positive, colour = .data$sample
+  )) +
+    roc_layers() +
+    ggplot2::geom_line(linewidth = 0.8) +
+    ggplot2::scale_colour_manual(values = c(sdc_blue, sdc_orange)) +
+    ggplot2::labs(
+      title = "Do values predict what removal buys?",
+      x = "others above the threshold", y = "records with a positive contribution",
+      colour = NULL, caption = paste0(
+        format_count(quality$n[[1]]), " training and ", format_count(quality$n[[2]]),
+        " test records; partial least squares."
+      )
+    ) +
+    sdc_theme() +
+    ggplot2::theme(legend.position = "bottom")
 }

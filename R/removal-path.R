@@ -90,9 +90,11 @@
 #'     and threshold, shape and empirical quantile before and after}
 #'   \item{`records`}{`removal_step`: the block each record goes with, `NA` for
 #'     records that stay}
-#'   \item{`diagnostics`}{`fit_moved`; `draws` of `"random"`; `pls`; `n_kept`
-#'     key sets followed; `left_out`, with `theta_one = "exclude"`: key sets that
-#'     identify every record, before and after}
+#'   \item{`diagnostics`}{`fit_moved`; `draws` of `"random"`; of `"pls"` and `"filtered_entropy"`
+#'     `pls`, how well positive contributions were predicted in training and test records (\eqn{R^2}
+#'     and area under the curve), and `roc`, the curve: `sample`, `false_positive`,
+#'     `true_positive`; `n_kept` key sets followed; `left_out`, with
+#'     `theta_one = "exclude"`: key sets that identify every record, before and after}
 #' }
 #' Removing more than 20% of the records is worth a message of class
 #' `sdcRisk_message_many_removed`. Errors as for [risk_contribution()].
@@ -219,7 +221,7 @@ fixed_paths <- function(coded, chosen, settings, plan, model) {
       rs_fixed_paths, coded$table$pointer,
       tail_settings(chosen, settings, orders = ranked$orders, block = plan$block)
     ),
-    pls = ranked$pls
+    pls = ranked$pls, roc = ranked$roc
   )
 }
 
@@ -241,7 +243,7 @@ rank_records <- function(coded, chosen, settings, plan, model) {
   }
   list(
     orders = list(utils::head(order(-score, na.last = TRUE), plan$n)),
-    pls = fit$quality
+    pls = fit$quality, roc = fit$roc
   )
 }
 
@@ -275,7 +277,7 @@ new_removal_path <- function(found, x, chosen, coded, plan, model, this_call) {
       if (!is.null(found$pls)) list(pls = model)
     ),
     diagnostics = list(
-      fit_moved = fit_moved(estimates), draws = all_draws, pls = found$pls,
+      fit_moved = fit_moved(estimates), draws = all_draws, pls = found$pls, roc = found$roc,
       n_kept = as.integer(first$n_kept), status = utils::tail(first$after$status, 1),
       n_excluded = coded$n - n_used, n_keys = length(coded$table$keys),
       identifying = identifying_of(x, chosen$p), left_out = sets_left_out(first, chosen, coded, x)

@@ -37,12 +37,16 @@ predict_contribution <- function(contribution, coded, model) {
     )
   }
   both <- rbind(quality(train), quality(test))
+  roc <- lapply(list(train = train, test = test), function(rows) {
+    roc_curve(positive[rows], predicted[rows])
+  })
   list(
     predicted = predicted, lowers = predicted > cut,
     quality = frame(
       sample = c("train", "test"), n = c(length(train), length(test)),
       r_squared = both[, "r_squared"], auc = both[, "auc"]
-    )
+    ),
+    roc = cbind(sample = rep(names(roc), vapply(roc, nrow, 0L)), do.call(rbind, unname(roc)))
   )
 }
 
@@ -93,14 +97,4 @@ determination <- function(observed, predicted) {
     return(NA_real_)
   }
   1 - sum((observed - predicted)^2) / total
-}
-
-# The probability that a positive is predicted higher than a negative.
-area_under_curve <- function(positive, predicted) {
-  n_1 <- as.double(sum(positive))
-  n_0 <- as.double(sum(!positive))
-  if (n_1 == 0 || n_0 == 0) {
-    return(NA_real_)
-  }
-  (sum(rank(predicted)[positive]) - n_1 * (n_1 + 1) / 2) / (n_1 * n_0)
 }

@@ -142,7 +142,7 @@ judge_scores <- function(xi, unique) {
   bins <- sort(unique(bin))
   of <- function(x) vapply(bins, function(b) mean(x[bin == b]), 0)
   list(
-    prop_unique = mean(unique), auc = area_under_roc(xi, unique),
+    prop_unique = mean(unique), auc = area_under_curve(unique, xi),
     brier = mean((xi - unique)^2),
     fdr = frame(
       fdr_90 = false[[1]], fdr_95 = false[[2]], fdr_99 = false[[3]],
@@ -153,29 +153,8 @@ judge_scores <- function(xi, unique) {
       n = vapply(bins, function(b) sum(bin == b), 0L), mean_xi = of(xi),
       prop_unique = of(unique)
     ),
-    roc = roc_curve(xi, unique)
+    roc = roc_curve(unique, xi)
   )
-}
-
-# The Mann-Whitney statistic; NA where all or none are unique.
-area_under_roc <- function(xi, unique) {
-  n_unique <- sum(unique)
-  n_other <- sum(!unique)
-  if (n_unique == 0 || n_other == 0) {
-    return(NA_real_)
-  }
-  ranks <- rank(xi)
-  (sum(ranks[unique]) - n_unique * (n_unique + 1) / 2) / n_unique / n_other
-}
-
-# Shares of others and of unique people above every threshold, thinned to 500.
-roc_curve <- function(xi, unique, most = 500) {
-  order <- order(xi, decreasing = TRUE)
-  last <- which(!duplicated(xi[order], fromLast = TRUE))
-  true <- c(0, cumsum(unique[order])[last] / max(sum(unique), 1))
-  false <- c(0, cumsum(!unique[order])[last] / max(sum(!unique), 1))
-  keep <- unique(round(seq(1, length(true), length.out = min(most, length(true)))))
-  frame(false_positive = false[keep], true_positive = true[keep])
 }
 
 #' @export
@@ -220,15 +199,12 @@ plot_roc <- function(x) {
   ggplot2::ggplot(
     x$roc, ggplot2::aes(x = .data$false_positive, y = .data$true_positive)
   ) +
-    ggplot2::geom_abline(colour = sdc_grey, linetype = "dashed") +
+    roc_layers() +
     ggplot2::geom_line(colour = sdc_blue, linewidth = 0.8) +
     ggplot2::annotate(
       "text", x = 0.98, y = 0.04, hjust = 1,
       label = paste("AUC =", format_risk(x$estimates$auc))
     ) +
-    ggplot2::scale_x_continuous(labels = format_percent) +
-    ggplot2::scale_y_continuous(labels = format_percent) +
-    ggplot2::coord_fixed() +
     ggplot2::labs(
       title = "Does the likelihood of uniqueness rank people?",
       x = "people not unique above the threshold", y = "unique people above the threshold",

@@ -218,6 +218,19 @@ test_that("PLS predicts the sign of contributions", {
   expect_identical(quality$n, c(1125L, 375L))
   expect_true(all(quality$auc > 0.6))
   expect_output(print(linear), "AUC")
+  # The area under the curve by trapezoids, which the thinned curve has nearly.
+  roc <- split(linear$diagnostics$roc, linear$diagnostics$roc$sample)[quality$sample]
+  area <- vapply(roc, function(curve) {
+    up <- curve$true_positive
+    sum(diff(curve$false_positive) * (up[-1] + up[-length(up)]) / 2)
+  }, 0)
+  expect_equal(unname(area), quality$auc, tolerance = 1e-3)
+  skip_if_not_installed("ggplot2")
+  drawn <- ggplot2::ggplot_build(plot(linear, "roc"))
+  expect_identical(nrow(drawn$data[[2]]), nrow(linear$diagnostics$roc))
+  expect_error(
+    plot(removal_path(x, data, 10), "roc"), "PLS", class = "sdcRisk_error_bad_argument"
+  )
   set.seed(3)
   squares <- removal_path(x, data, 100, "pls", pls_degree = 2, pls_response = "contribution")
   expect_false(identical(squares$path$record, linear$path$record))

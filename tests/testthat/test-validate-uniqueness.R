@@ -13,10 +13,10 @@ test_that("validation measures are those of their definitions", {
   expect_equal(found$fdr$fdr_90, mean(!unique[xi > 0.9]))
   expect_identical(sum(found$calibration$n), 300L)
   # The area under the curve drawn.
-  roc <- sdcRisk:::roc_curve(xi, unique)
+  roc <- sdcRisk:::roc_curve(unique, xi)
   area <- sum(diff(roc$false_positive) * (head(roc$true_positive, -1) + roc$true_positive[-1]) / 2)
   expect_equal(area, found$auc, tolerance = 1e-12)
-  expect_identical(sdcRisk:::area_under_roc(c(0.1, 0.2), c(TRUE, TRUE)), NA_real_)
+  expect_identical(sdcRisk:::area_under_curve(c(TRUE, TRUE), c(0.1, 0.2)), NA_real_)
 })
 
 test_that("validate_uniqueness() finds the truth in the population", {
