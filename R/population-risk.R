@@ -78,9 +78,11 @@
 #' | made to mislead | 48 | .132 | .026 | .009 | .002 | .96 |
 #'
 #' No interval lay below the truth, so no limit below the truth seemed to be met; in an earlier run
-#' on 336 samples of such populations 0.65% did. Intervals are wider than 95% needs, except for
-#' files made to mislead. Missing values were values of their own there. `vignette("trust")` has the
-#' other estimators.
+#' on 336 samples of such populations 0.65% did. On 952 samples of 24 further populations at 1 to
+#' 50%, made for this and judged once, intervals held 0.93 (tau1 of repeated rows) to 1 in every
+#' kind, and 0.5% of those with status `"ok"` lay below the truth; a third of the misses are wage
+#' records of one to five rows a worker. Intervals are wider than 95% needs for most files. Missing
+#' values were values of their own there. `vignette("trust")` has the other estimators.
 #'
 #' `status` is `"ok"` for such files. It is `"unclear"`, and `note` says why, if the sampling
 #' fraction is below 0.5%, if neighbours in the order of the file share keys and no households are
