@@ -387,10 +387,23 @@ new_file_check <- function(file, table, ran, asked, this_call) {
 }
 
 # Columns that tell or narrow missing values of a key variable, which were suppressed in vain. A
-# column that reveals values narrows these, too.
+# column that reveals values narrows these, too. SPSS and Stata have a blank text for a missing one.
 told_missing <- function(file, asked) {
+  data <- file$data
+  for (name in asked$keys) {
+    x <- data[[name]]
+    blank <- if (is.factor(x)) {
+      which(as_bare(x) %in% which(levels(x) == ""))
+    } else if (is.character(x)) {
+      which(!nzchar(x))
+    }
+    if (length(blank)) {
+      data[[name]][blank] <- NA
+      asked$coded[[name]]$codes[blank] <- 0L
+    }
+  }
   told <- told_unasked(told_by_columns(
-    file$data, NULL, asked$keys, file$roles$hh_id, asked$coded, missing = TRUE
+    data, NULL, asked$keys, file$roles$hh_id, asked$coded, missing = TRUE
   ))
   # Patterns have no other columns.
   if (is.null(told)) {

@@ -194,3 +194,26 @@ test_that("a release in its old order is unclear for as long as it is in it", {
   again <- quietly(release_data(suppress_cells(as_it_was, k = 4)))
   expect_false(identical(again$job[!is.na(again$job)], as_it_was$job[!is.na(again$job)]))
 })
+
+test_that("blank text that SPSS and Stata write for missing values is judged as missing", {
+  skip_if_not_installed("haven")
+  set.seed(32)
+  n <- 400
+  school <- sample(40, n, TRUE)
+  people <- data.frame(
+    county = paste("county", school %/% 5), sex = sample(2, n, TRUE), age = sample(12, n, TRUE),
+    school = paste("school", school)
+  )
+  people$county[sample(n, 60)] <- NA
+  path <- tempfile(fileext = ".sav")
+  on.exit(unlink(path))
+  haven::write_sav(people, path)
+  back <- haven::read_sav(path)
+  expect_identical(sum(back$county == ""), 60L)
+  for (file in list(people, back, transform(as.data.frame(back), county = factor(county)))) {
+    page <- quietly(file_check(file, c("county", "sex", "age"), limit = list(k = 1)))
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+    told <- page$diagnostics$told_missing
+    expect_identical(told$n[told$variable == "county" & told$by == "school"], 60L)
+  }
+})
