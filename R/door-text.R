@@ -105,9 +105,9 @@ check_letters <- function(columns, name) {
 # A message for columns of several tables, a list of each, whose texts have no equal in the
 # other tables but one that is spelled otherwise only.
 note_spellings <- function(columns) {
-  for (name in names(columns)) check_letters(columns[[name]], name)
-  counts <- vapply(columns, function(tables) {
-    texts <- lapply(tables, known_texts)
+  distinct <- lapply(columns, lapply, known_texts)
+  for (name in names(columns)) check_letters(distinct[[name]], name)
+  counts <- vapply(distinct, function(texts) {
     if (length(unique(unlist(texts))) > most_spellings) {
       return(0L)
     }
