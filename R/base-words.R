@@ -136,7 +136,7 @@ format_table <- function(table, width = console_width() - 2) {
   }
   if (wide(cells) > width) {
     shown[!right] <- lapply(shown[!right], function(cells) {
-      ifelse(grepl("^[0-9]", trimws(cells)), cells, shorten(cells, 24))
+      ifelse(grepl("^[0-9]", trimws(cells)), cells, shorten(cells, 26))
     })
     cells <- align_cells(shown, right)
   }
