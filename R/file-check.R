@@ -73,6 +73,8 @@
 #'     these sizes}
 #'   \item{`journalist` of 0.09}{a key that 11 people share: clinical reports that anyone
 #'     can read (European Medicines Agency 2016)}
+#'   \item{`journalist` of 1/k}{k-map: every key in the file is that of at least k people in the
+#'     population}
 #'   \item{`l` of 2 (default with a sensitive variable)}{see [attribute_risk()]}
 #'   \item{`small_cells`}{no default; a minimum of 3 records per cell is the usual threshold
 #'     rule for tables (Hundepool and others 2012)}
@@ -165,6 +167,7 @@
 #' @seealso [records_at_risk()] for the records above a limit, [compare_risk()] for two
 #'   files.
 #' @concept k-anonymity
+#' @concept k-map
 #' @concept identity disclosure
 #' @concept attribute disclosure
 #' @export
@@ -174,6 +177,10 @@
 #' check # k is above its limit, the journalist risk may be
 #' check$estimates[check$estimates$measure == "journalist", c("value", "low", "high")]
 #' nrow(records_at_risk(check)) # 88
+#' part <- adult[seq(1, 32561, by = 10), c("sex", "race")] # k-map with k = 20
+#' k_map <- measures(file_check(part, pop_size = 32561, limit = list(journalist = 1 / 20)))
+#' k_map[k_map$measure == "journalist", c("high", "verdict")] # 0.032, "ok"
+#' min(n_matches(adult, names(part))$records$n_matches) # 109 people, counted
 file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalist = 0.05),
                        k = NULL, weight_var = NULL, hh_id = NULL, strata_var = NULL,
                        sensitive = NULL, pop_size = NULL, key_groups = NULL,

@@ -239,6 +239,26 @@ test_that("enough records with every key need no model", {
   expect_identical(page(0.05, data), "unclear")
 })
 
+test_that("a limit of 1 / k on the largest record risk is k-map", {
+  at <- seq(1, nrow(adult), by = 10)
+  verdicts <- vapply(list(
+    c("sex", "race"), c("sex", "relationship"), c("age", "sex", "race"),
+    c("sex", "marital_status", "education_num")
+  ), function(keys) {
+    key <- do.call(paste, adult[keys])
+    in_population <- min(table(key)[key[at]])
+    vapply(c(2, 5, 20, 100), function(k) {
+      found <- quietly(file_check(
+        adult[at, keys], keys, pop_size = nrow(adult), limit = list(journalist = 1 / k)
+      ))
+      verdict <- value_of(found, "journalist", "verdict")
+      expect_true(switch(verdict, ok = in_population >= k, above = in_population < k, TRUE))
+      verdict
+    }, "")
+  }, rep("", 4))
+  expect_identical(c(table(verdicts)), c(above = 7L, ok = 7L, unclear = 2L))
+})
+
 test_that("a census, equal weights and weights that average 1 are told apart", {
   data <- transform(file_of_all()[c("region", "sex")], job = rep(1:6, 50))
   census <- quietly(file_check(data, pop_size = 300))
