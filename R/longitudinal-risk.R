@@ -54,6 +54,15 @@
 #' scenario that adds nothing to the one before is not fitted again, and has the
 #' same estimates.
 #'
+#' @section Remedies:
+#' A limit on the longitudinal risk is one on the file with its changes: add them by
+#' [change_indicators()] and make them key variables, as the third scenario does.
+#' `recode_search(constraint = , keep = )` with level 0 for the changes, and
+#' `suppress_cells(importance = )` with `Inf`, leave them as they are: what earlier releases tell
+#' cannot be recoded. Limits on the population such as `tau1_rate` are those of [population_risk()],
+#' not of a log-linear model, which need not fit each of many recodings. A recoded variable shows
+#' fewer changes: recode it in all waves and measure again.
+#'
 #' @section Missing values:
 #' `missing` is about `key_vars`: with `"exclude"` records that miss a value of any
 #' of them are left out of all scenarios; with `"category"` missing is a value of
@@ -141,6 +150,20 @@
 #' )
 #' risk
 #' risk$estimates$ratio_tau2
+#' risk$link$estimates$expected_correct # 1,582 of 5,310
+#'
+#' # Variables that cannot change between waves are too few to link by:
+#' fixed <- c("gender", "born_abroad")
+#' longitudinal_link(
+#'   panel_waves$wave1, panel_waves$wave2, fixed, "id"
+#' )$estimates$expected_correct # 2.8
+#'
+#' # A limit on the longitudinal risk: at most 1% unique, with the changes.
+#' changed <- change_indicators(panel_waves$wave1, panel_waves$wave2, "n_children", "id")
+#' recode_search(
+#'   changed, c(keys, "n_children_changed"), constraint = list(prop_unique = 0.01),
+#'   keep = list(n_children_changed = 0)
+#' )
 longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id, ...,
                               weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
                               missing = "exclude", model = "two_way") {

@@ -103,6 +103,41 @@ test_that("more knowledge means no fewer sample uniques", {
   expect_true(all(more$estimates$n_unique >= found$estimates$n_unique))
 })
 
+test_that("remedies keep a limit on the file with its changes, and leave these", {
+  few <- c("gender", "age_group", "education", "n_children")
+  all_keys <- c(few, "n_children_changed")
+  changed <- change_indicators(wave1, wave2, "n_children", "id")
+  uniques <- function(data) {
+    sum(table(do.call(paste, c(as.data.frame(data)[all_keys], sep = "|"))) == 1)
+  }
+  risk <- panel_risk(key_vars = few, change_vars = "n_children")
+  expect_equal(risk$estimates$n_unique[[3]], uniques(changed))
+  found <- quietly(recode_search(
+    changed, all_keys, constraint = list(prop_unique = 0.01), keep = list(n_children_changed = 0)
+  ))
+  recoded <- apply_recoding(found, changed)
+  expect_gt(uniques(changed), 0.01 * nrow(changed))
+  expect_lte(uniques(recoded), 0.01 * nrow(changed))
+  expect_identical(
+    as.character(recoded$n_children_changed), as.character(changed$n_children_changed)
+  )
+  suppressed <- quietly(suppress_cells(changed, all_keys, importance = c(n_children_changed = Inf)))
+  expect_identical(suppressed$data$n_children_changed, changed$n_children_changed)
+  expect_identical(suppressed$estimates$n_violations_after, 0L)
+})
+
+test_that("variables that cannot change link few", {
+  fixed <- c("gender", "born_abroad")
+  both <- wave2[wave2$id %in% wave1$id, ]
+  key <- function(data) do.call(paste, data[fixed])
+  expect_identical(key(both), key(wave1[match(both$id, wave1$id), ]))
+  # Everybody guesses among those who agree.
+  expect_equal(
+    longitudinal_link(wave1, wave2, fixed, "id")$estimates$expected_correct,
+    sum(1 / table(key(wave1))[key(both)])
+  )
+})
+
 test_that("the panel's known population is met", {
   # The full set of keys of panel_waves$population.
   key_vars <- c(
