@@ -296,3 +296,12 @@ check_column <- function(x, data, arg) {
   }
   check_columns(x, data, arg)
 }
+
+check_attempt <- function(x) {
+  if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
+    stop_argument(
+      "prob_attempt", "be one number above 0 and at most 1", given_words(x), percent_advice(x)
+    )
+  }
+  as.double(x)
+}

@@ -31,6 +31,14 @@
 #' variables need not code them. A changed column is coded again, and so are a file that was saved
 #' and read, and a data.table, whose columns can change in place.
 #'
+#' @section Scenario: The file states the scenario once: what an intruder knows (`key_vars`,
+#' `key_groups`), who can be meant (`pop_size`, `weight_var`) and, with `prob_attempt`, how likely
+#' an attempt is. A correct match then has probability
+#' \eqn{P(\text{attempt}) P(\text{match} \mid \text{attempt})}{P(attempt) P(match | attempt)}. Every
+#' risk remains conditional on an attempt, in `estimates`, `records`, limits and verdicts alike.
+#' Prints add a line of products, and [sdc_report()] a column. How many of the targets are in the
+#' file is a fact about the intruder's data: `coverage` of [link_attack()].
+#'
 #' @section What the summary looks for: No role is guessed: a column that looks like an
 #' identifier or a weight does not become one. Use these lines as a reason to look.
 #'
@@ -72,8 +80,8 @@
 #' @param sensitive Names of the sensitive variables.
 #' @param ... Further roles, by name: `id_vars`, columns that identify persons, which are not key
 #'   variables and which [release_data()] leaves out; `num_vars`, continuous variables; `cluster`,
-#'   the primary sampling units. `sensitive_vars` and `strata` are other names of `sensitive` and
-#'   `strata_var`.
+#'   the primary sampling units; `prob_attempt`, the probability that an intruder tries, above 0
+#'   and at most 1. `sensitive_vars` and `strata` are other names of `sensitive` and `strata_var`.
 #' @param pop_size,sampling_fraction Number of people in the population, or share
 #'   of it in the file. If both are given they must agree.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule for missing
@@ -83,7 +91,7 @@
 #'   a line of roles. A file of a pattern table or of a database holds patterns: it is not a
 #'   data frame, and prints as its summary. `suppress_cells(file, k = 3)` protects a table in its
 #'   database, see [release_in_database]; its `id_vars` are neither counted nor released. Of the
-#'   other further roles such a file takes `sensitive` only.
+#'   other further roles such a file takes `sensitive` and, of a database, `prob_attempt`.
 #'
 #'   Errors: `bad_data`, `unknown_key_var`, `bad_column` for key variables without
 #'   defined values, `bad_weights`, `bad_argument`.
@@ -100,6 +108,7 @@
 #' summary(file) # what was found in it
 #' n_matches(file)$estimates$n_unique # 52
 #' individual_risk(file)$estimates$expected_reidentifications # 0.6467
+#' population_risk(sdc_file(file, prob_attempt = 0.1)) # times 0.1 in a line of its own
 sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
                      strata_var = NULL, sensitive = NULL, pop_size = NULL,
                      sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
@@ -147,7 +156,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
     list(key_vars = keys$key_vars), roles,
     list(
       pop_size = pop_size, sampling_fraction = sampling_fraction,
-      key_groups = keys$key_groups, missing = missing
+      key_groups = keys$key_groups, missing = missing, prob_attempt = more$prob_attempt
     )
   )))
 }
@@ -215,14 +224,19 @@ more_roles <- function(data, ...) {
   check_no_dots(...)
   given <- rlang::enquos(...)
   given <- given[names(given) %in% names(file_dots)]
-  roles <- Map(read_columns, names(given), given, MoreArgs = list(data = data))
+  columns <- given[names(given) != "prob_attempt"]
+  roles <- Map(read_columns, names(columns), columns, MoreArgs = list(data = data))
   Map(refuse_lone_number, roles, names(roles))
-  rlang::set_names(roles, file_dots[names(roles)])
+  attempt <- lapply(given[names(given) == "prob_attempt"], function(given) {
+    x <- rlang::eval_tidy(given)
+    if (!is.null(x)) check_attempt(x)
+  })
+  rlang::set_names(c(roles, attempt), file_dots[c(names(roles), names(attempt))])
 }
 
 file_dots <- c(
   id_vars = "id_vars", num_vars = "num_vars", cluster = "cluster", sensitive_vars = "sensitive",
-  strata = "strata_var"
+  strata = "strata_var", prob_attempt = "prob_attempt"
 )
 
 # The sensitive variables that an intruder does not know as key variables.
@@ -472,7 +486,8 @@ sdc_file.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
   columns <- name_frame(colnames(data))
   more <- more_roles(columns, ...)
   if ("sensitive" %in% names(more)) sensitive <- more$sensitive
-  of_records <- c(mget(c("hh_id", "strata_var")), more[setdiff(names(more), file_dots[c(1, 4)])])
+  of_table <- c("id_vars", "sensitive", "prob_attempt")
+  of_records <- c(mget(c("hh_id", "strata_var")), more[setdiff(names(more), of_table)])
   for (role in names(Filter(Negate(is.null), of_records))) {
     stop_argument(
       role, "be NULL for a table of a database",
@@ -495,7 +510,7 @@ sdc_file.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
   file <- do.call(sdc_file, c(
     list(table, key_vars = key_vars), given[!vapply(given, is.null, NA)]
   ))
-  file_of_table(file, data, list(id_vars = id_vars))
+  file_of_table(file, data, list(id_vars = id_vars, prob_attempt = more$prob_attempt))
 }
 
 # An open file of patterns with the table of a database that they were counted in.

@@ -187,7 +187,13 @@ roles_line <- function(roles, n) {
   said <- vapply(given, function(role) {
     paste(words[[role]], paste(roles[[role]], collapse = ", "))
   }, "")
-  paste(c(paste("# sdc_file of", plural(n, "record")), said), collapse = "; ")
+  paste(c(paste("# sdc_file of", plural(n, "record")), said, attempt_words(roles)), collapse = "; ")
+}
+
+attempt_words <- function(roles) {
+  if (!is.null(roles$prob_attempt)) {
+    paste("probability of an attempt", format_number(roles$prob_attempt))
+  }
 }
 
 role_lines <- function(x, n) {
@@ -199,7 +205,8 @@ role_lines <- function(x, n) {
     one(roles$id_vars, "identifiers"), one(roles$num_vars, "continuous"),
     one(roles$cluster, "clusters"),
     if (length(roles$key_groups)) paste("key groups", quote_names(names(roles$key_groups))),
-    if (!is.null(roles$missing)) paste0("missing = \"", roles$missing, "\"")
+    if (!is.null(roles$missing)) paste0("missing = \"", roles$missing, "\""),
+    attempt_words(roles)
   )
   people <- with_population(x, "pop_size")$pop_size
   c(

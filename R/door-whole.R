@@ -25,7 +25,7 @@ role_names <- c(
 )
 
 # Roles that only the file itself uses.
-file_roles <- c("id_vars", "num_vars", "cluster")
+file_roles <- c("id_vars", "num_vars", "cluster", "prob_attempt")
 
 # An open file, see sdc-file.R. `codes` is the place where the coded key variables are kept.
 new_file <- function(data, roles) {

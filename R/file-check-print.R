@@ -36,6 +36,7 @@ format.sdc_file_check <- function(x, ..., width = console_width(), rows = if (al
 check_page <- function(x, all = FALSE) {
   said <- describe(x)
   said$figures <- check_figures(x, all)
+  said$attempt <- attempt_line(said$figures, attempt_of(list(x)))
   if (all) {
     said$table <- x$drivers
     said$rest <- "x$drivers"
@@ -59,6 +60,8 @@ check_figures <- function(x, all) {
   rows$base <- NA_real_
   rows$absent <- rows$verdict
   rows$says <- ""
+  catalogue <- page_figures()
+  rows$attempt <- catalogue$attempt[match(rows$measure, catalogue$measure)]
   rows[if (all) !is.na(rows$value) else !is.na(rows$limit), ]
 }
 

@@ -122,7 +122,8 @@
 #' @param file Where to write, by name or as the only text among the results: a name that ends
 #'   in `.html`, or in `.docx` for Word by pandoc. The log gets the same name, ending in `.json`.
 #' @param internal `TRUE`: for the agency alone.
-#' @param prob_attempt Probability that an attempt is made, above 0 and at most 1.
+#' @param prob_attempt Probability that an attempt is made, above 0 and at most 1. If it is not
+#'   given, that of the [sdc_file()]s of the results, the largest if they differ.
 #' @param limit The limits as a list: `k`, `journalist`. If it is not given, those of
 #'   a result of [file_check()] in the report.
 #' @param data The original file. Needed only if nothing else tells which file a result is
@@ -169,6 +170,9 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
     pictures = pictures
   )
   given <- report_results(with_histories(given$results))
+  if (missing(prob_attempt)) {
+    settings$prob_attempt <- attempt_of(given$results)
+  }
   if (missing(limit)) {
     checked <- limits_of_check(given$results)
     if (!is.null(checked)) settings$limit <- checked
@@ -196,15 +200,6 @@ named_file <- function(given, file) {
                   advice = "Name the file to write: file = \"report.html\".")
   }
   list(results = given, file = file)
-}
-
-check_attempt <- function(x) {
-  if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
-    stop_argument(
-      "prob_attempt", "be one number above 0 and at most 1", given_words(x), percent_advice(x)
-    )
-  }
-  as.double(x)
 }
 
 # Of the limits that file_check() knows, those that other results are judged by.

@@ -33,7 +33,8 @@ knit_description <- function(x) {
     markdown_table(figures, said, Inf), markdown_table(said$several, said),
     markdown_table(said$table, said),
     escape_markdown(c(
-      said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario), said$notes,
+      said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario), said$attempt,
+      said$notes,
       if (!is.null(said$next_step)) paste("Next:", said$next_step), said$above
     ))
   ))

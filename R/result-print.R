@@ -24,6 +24,7 @@ describe <- function(x) {
     question = of("question"), size = of("size"),
     figures = shown,
     several = analysis_table(x, all, printed), table = table,
+    attempt = attempt_line(shown, attempt_of(list(x))),
     rest = c(about$rest, "x$estimates")[[1]], most = c(about$most, 6)[[1]],
     spread = record_words(x, of("spread")), notes = Filter(nzchar, unlist(of("notes"))),
     grave = 0,
@@ -155,7 +156,7 @@ declared_lines <- function(said, width, rows, most = if (is.finite(rows)) 3 else
       said$title, if (!is.null(said$question)) paste("Question:", said$question), said$size,
       if (is.null(several)) figure_lines(said$figures, width),
       table_lines(several, said, width), table_lines(said$table, said, width),
-      said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario),
+      said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario), said$attempt,
       utils::head(notes, n), more, if (!is.null(said$next_step)) paste("Next:", said$next_step),
       said$above
     ), width)
@@ -209,6 +210,31 @@ scenario_clause <- function(scenario) {
     if (length(scenario$who) > 1) " scenarios" else " scenario",
     if (!is.null(scenario$beside)) paste0(", ", scenario$beside),
     ", conditional on an attempt"
+  )
+}
+
+# The largest probability of an attempt that the files of results were given, 1 if none was.
+attempt_of <- function(results) {
+  given <- function(asked) {
+    lapply(asked$arguments, function(value) {
+      if (inherits(value, "sdc_asked_part")) c(value$roles$prob_attempt, given(value$asked))
+    })
+  }
+  found <- unlist(lapply(results, function(x) given(attr(x, "asked"))))
+  if (length(found)) max(found) else 1
+}
+
+# Figures of one analysis times that probability.
+attempt_line <- function(rows, prob) {
+  rows <- rows[rows$attempt & !is.na(rows$value), ]
+  if (prob == 1 || nrow(rows) == 0 || anyDuplicated(rows$measure)) {
+    return(if (prob < 1) paste0("An attempt has probability ", format_number(prob), "."))
+  }
+  rows$value <- prob * rows$value
+  rows[c("low", "base")] <- NA_real_
+  paste0(
+    "Times the probability of an attempt, ", format_number(prob), ": ",
+    paste(lower_first(rows$label), figure_cells(rows), collapse = ", "), "."
   )
 }
 

@@ -111,7 +111,7 @@ roles_kept <- function(roles, names, say = TRUE) {
   roles
 }
 
-population_roles <- c("pop_size", "sampling_fraction", "missing")
+population_roles <- c("pop_size", "sampling_fraction", "missing", "prob_attempt")
 
 # The file that another data frame makes of `old`. Fewer records are a part of it.
 keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE) {
