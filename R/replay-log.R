@@ -138,7 +138,8 @@ replayable <- function() {
     "uniqueness_by_size", "validate_uniqueness", "population_uniqueness", "invariant_pram",
     "pram_audit", "longitudinal_link", "key_stability", "loglinear_risk", "longitudinal_risk",
     "exhaustive_tabulation", "individual_risk", "suppress_cells", "recode_search", "link_attack",
-    "utility_loss", "file_check", "interval_disclosure"
+    "utility_loss", "file_check", "interval_disclosure", "population_risk", "special_uniques",
+    "attribute_risk", "attack_release", "perturbation_risk"
   ))
 }
 

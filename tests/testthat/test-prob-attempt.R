@@ -68,7 +68,7 @@ test_that("a report takes it from the files, unless it is given one", {
 test_that("a log repeats the call of a file with it, and a table of a database has it", {
   file <- tempfile(fileext = ".html")
   on.exit(unlink(c(file, sub("html$", "json", file))))
-  quietly(sdc_report(n_matches(stated), file = file, pictures = FALSE, internal = TRUE))
+  quietly(sdc_report(population_risk(stated), file = file, pictures = FALSE, internal = TRUE))
   expect_true(all(replay(sub("html$", "json", file), nals_prison)$equal))
   skip_if_not_installed("dbplyr")
   skip_if_not_installed("RSQLite")

@@ -20,6 +20,25 @@ changed_log <- function(log, change) {
   path
 }
 
+test_that("figures of the measures of a file and its perturbation are equal", {
+  change <- matrix(c(0.9, 0.1, 0.1, 0.9), 2, dimnames = list(1:2, 1:2))
+  results <- quietly(list(
+    population_risk(nals_prison, replay_keys, weight_var = "WEIGHT"),
+    special_uniques(nals_prison, replay_keys),
+    attribute_risk(nals_prison, replay_keys[1:3], "BORNUSA"),
+    perturbation_risk(
+      nals_prison, replay_keys, transition = list(GENDER = change), pop_size = 50000
+    )
+  ))
+  found <- replay(write_log(results), nals_prison)
+  expect_true(all(found$equal))
+  expect_length(unique(found$result), 4)
+  released <- quietly(suppress_cells(nals_prison, replay_keys[1:3]))$data
+  set.seed(1)
+  log <- write_log(attack_release(nals_prison, released, replay_keys[1:3], "BORNUSA"))
+  expect_true(all(replay(log, list(original = nals_prison, released = released))$equal))
+})
+
 test_that("all figures are equal, on any number of threads and from any type of file", {
   file <- sdc_file(nals_prison, replay_keys, weight_var = "WEIGHT", pop_size = 8e5)
   results <- suppressWarnings(suppressMessages(list(
