@@ -149,7 +149,7 @@ all_hold <- function(...) {
   TRUE
 }
 
-is_lazy_table <- function(x) inherits(x, "tbl_lazy")
+is_lazy_table <- function(x) inherits(x, "tbl_lazy") && !inherits(x, "sdc_file")
 
 is_tolerance <- function(x) are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
 

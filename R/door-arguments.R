@@ -151,7 +151,13 @@ data_at_door <- function(frame) {
     {
       data <- get(file[[1]], envir = frame)
       # Of a table of a database every column may get a role.
-      data <- if (is_open_file(data)) all_columns_of(data) else file_data(data)
+      data <- if (is_open_file(data)) {
+        all_columns_of(data)
+      } else if (is_file_table(data)) {
+        name_frame(colnames(data))
+      } else {
+        file_data(data)
+      }
       if (is.data.frame(data)) {
         data
       } else if (is.list(data) && !is.object(data)) {

@@ -33,6 +33,9 @@ file_data <- function(x) {
     pattern_file(x)$data
   } else if (is_open_file(x)) {
     check_whole_file(x)$data
+  } else if (is_file_table(x)) {
+    counted <- attr(x, "kept")$counted
+    if (is.null(counted)) bare_frame(x) else counted
   } else if (inherits(x, "sdc_file")) {
     bare_frame(x)
   } else if (is_remedy(x)) {

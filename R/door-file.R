@@ -61,6 +61,17 @@
 #'     declared missing. The summary counts them; `roles` of a [file_check()] says which}
 #' }
 #'
+#' @section A table of a database:
+#' The file of a lazy table of dbplyr is this table with roles. Verbs of dplyr keep them by the
+#' rules above, and run no query. A verb that can leave out records, such as `filter()` or
+#' `inner_join()`, says that the file can now be a part. `sdc_file()` counts the patterns of the key
+#' variables, as does the first function that measures the file after a verb, or `dim()`. If a join
+#' repeats records, nothing says so: compare `nrow()`. `collect()` gives the file in R with its
+#' roles and history, `head()` and `as.data.frame()` give records without roles. Verbs that need
+#' records in R, such as `$`, `[` and `merge()`, are an error (`bad_data`) that names the verb of
+#' dplyr. Households, strata, continuous variables and clusters are an error (`bad_argument`).
+#' `id_vars` are neither counted nor released. [release_in_database] describes the protection.
+#'
 #' @section Cost:
 #' Creating the file checks the columns named and codes nothing. The summary codes
 #' every column once: about 0.1 s for a million records and ten key variables.
@@ -88,10 +99,8 @@
 #'   values. `NULL`: that of every function.
 #'
 #' @return `data` with the class `sdc_file` and the roles. The print is that of a tibble below
-#'   a line of roles. A file of a pattern table or of a database holds patterns: it is not a
-#'   data frame, and prints as its summary. `suppress_cells(file, k = 3)` protects a table in its
-#'   database, see [release_in_database]; its `id_vars` are neither counted nor released. Of the
-#'   other further roles such a file takes `sensitive` and, of a database, `prob_attempt`.
+#'   a line of roles. A file of a pattern table holds patterns: it is not a data frame, and
+#'   prints as its summary. The file of a table of a database is the table with roles, see below.
 #'
 #'   Errors: `bad_data`, `unknown_key_var`, `bad_column` for key variables without
 #'   defined values, `bad_weights`, `bad_argument`.
@@ -206,7 +215,7 @@ sdc_roles <- function(x) {
       data_class = class(x)
     )
   }
-  as_file(x, "x")$roles
+  if (is_file_table(x)) attr(x, "roles") else as_file(x, "x")$roles
 }
 
 # The roles that the exported function was given, NULL among them.
@@ -376,7 +385,7 @@ as_file <- function(x, arg) {
     return(x)
   }
   if (inherits(x, "sdc_file")) {
-    return(inform_perturbed(open_file(x)))
+    return(inform_perturbed(counted_file(open_file(x))))
   }
   if (is_sdcmicro(x)) {
     return(micro_file(x, arg))
@@ -401,9 +410,30 @@ as_file <- function(x, arg) {
   structure(list(data = x, roles = list(), codes = NULL), class = "sdc_open_file")
 }
 
+# The patterns of a table of a database are counted once, when a function needs them.
+counted_file <- function(file) {
+  if (is.null(file$data)) {
+    roles <- file$roles
+    columns <- unique(c(roles$key_vars, roles$sensitive))
+    if (is.null(roles$key_vars)) {
+      columns <- setdiff(colnames(file$table), c(roles$weight_var, roles$id_vars))
+      roles$key_vars <- setdiff(columns, roles$sensitive)
+    }
+    file$roles$key_vars <- roles$key_vars
+    # Without the order of arrange(), which counts do not need.
+    table <- dplyr::arrange(file$table)
+    file$data <- pattern_file(pattern_table(table, columns, weight_var = roles$weight_var))$data
+    file$codes$counted <- file$data
+  }
+  file
+}
+
 # The protected data of a result as a file, with the roles that the original had: a
 # protected file can be measured without naming them again.
-released_file <- function(x, arg) {
+released_file <- function(x, arg) counted_file(uncounted_release(x, arg))
+
+# Of a table of a database without its patterns.
+uncounted_release <- function(x, arg) {
   check_result(x)
   if (is_sdcmicro(x$data)) {
     return(micro_file(x$data, arg))
@@ -415,12 +445,11 @@ released_file <- function(x, arg) {
   used <- c(list(key_vars = keys), used[lengths(used) > 0])
   roles <- attr(x, "asked")$arguments$data$roles
   roles <- c(roles[setdiff(names(roles), c(names(used), "missing"))], used)
-  file <- if (is_lazy_table(x$data)) {
-    columns <- unique(c(roles$key_vars, roles$sensitive))
-    table <- pattern_table(x$data, columns, weight_var = roles$weight_var)
-    file <- pattern_file(table)
-    file$roles$key_vars <- roles$key_vars
-    file_of_table(file, x$data, roles)
+  file <- if (inherits(x$data, "tbl_lazy")) {
+    kept <- if (is_file_table(x$data)) attr(x$data, "kept")
+    file <- file_of_table(new_file(kept$counted, list()), bare_frame(x$data), roles)
+    if (is.environment(kept)) file$codes <- kept
+    file
   } else {
     new_file(bare_frame(x$data), roles)
   }
@@ -510,7 +539,7 @@ sdc_file.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
   file <- do.call(sdc_file, c(
     list(table, key_vars = key_vars), given[!vapply(given, is.null, NA)]
   ))
-  file_of_table(file, data, list(id_vars = id_vars, prob_attempt = more$prob_attempt))
+  close_file(file_of_table(file, data, list(id_vars = id_vars, prob_attempt = more$prob_attempt)))
 }
 
 # An open file of patterns with the table of a database that they were counted in.

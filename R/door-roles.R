@@ -162,19 +162,26 @@ summary.sdc_open_file <- summary.sdc_file
 #' @export
 print.sdc_file <- function(x, ..., n = NULL, width = NULL) {
   data <- bare_frame(x)
-  done <- past_of(x)$history
-  lines <- c(
-    roles_line(attr(x, "roles"), nrow(data)),
-    if (length(done)) paste("# Done:", paste(done, collapse = "; "))
-  )
-  cat(strwrap(sub("^# ", "", lines), console_width() - 1, prefix = "# "), sep = "\n")
-  if (!inherits(data, "data.table") && requireNamespace("tibble", quietly = TRUE)) {
+  cat(file_lines(x), sep = "\n")
+  if (is_lazy_table(data)) {
+    print(data, n = n, width = width)
+  } else if (!inherits(data, "data.table") && requireNamespace("tibble", quietly = TRUE)) {
     if (!inherits(data, "tbl_df")) data <- tibble::as_tibble(data, .name_repair = "minimal")
     print(data, n = n, width = width)
   } else {
     print(utils::head(data, if (is.null(n)) 10 else n))
   }
   invisible(x)
+}
+
+# What a file knows of itself, above its records.
+file_lines <- function(x) {
+  done <- past_of(x)$history
+  lines <- c(
+    roles_line(attr(x, "roles"), if (!is_file_table(x)) nrow(x)),
+    if (length(done)) paste("# Done:", paste(done, collapse = "; "))
+  )
+  strwrap(sub("^# ", "", lines), console_width() - 1, prefix = "# ")
 }
 
 roles_line <- function(roles, n) {
@@ -187,7 +194,8 @@ roles_line <- function(roles, n) {
   said <- vapply(given, function(role) {
     paste(words[[role]], paste(roles[[role]], collapse = ", "))
   }, "")
-  paste(c(paste("# sdc_file of", plural(n, "record")), said, attempt_words(roles)), collapse = "; ")
+  of <- if (is.null(n)) "a table of a database" else plural(n, "record")
+  paste(c(paste("# sdc_file of", of), said, attempt_words(roles)), collapse = "; ")
 }
 
 attempt_words <- function(roles) {

@@ -27,8 +27,9 @@
 #' table that has changed since it was counted is an error (`bad_data`). To search for a
 #' recoding, give [recode_search()] the key variables in R, `dplyr::collect(dplyr::select(table,
 #' ...))`, and apply it to the table: `apply_recoding(found, file, blanks = FALSE)`. The loss of
-#' [invariant_pram()] needs the records in R. The release is a table of the engine without roles;
-#' `summary(sdc_file(x))$history` says what was done to a result or file `x`.
+#' [invariant_pram()] needs the records in R. The release and `data` of a result are files of the
+#' new table, with roles, states of the columns and history: `file_check(release_data(x))` needs no
+#' arguments. `summary(release_data(x))$history` says what was done.
 #'
 #' @section What happens:
 #' 1. One `GROUP BY` brings the distinct patterns of the key variables, at most
@@ -77,7 +78,7 @@
 #' * `records` is `NULL`; `patterns` has a row for each pattern with its values, the number
 #'   `n` of records, and the columns of `records`; for PRAM with `n_changed` and the
 #'   `cell`. `cells` of a suppression have the `pattern` (row of `patterns`) and `n`.
-#' * `data` is the new table, lazy: it lives as long as the connection. Save numbers, not the
+#' * `data` is the file of the new table: it lives as long as the connection. Save numbers, not the
 #'   result.
 #' * `hh_id` is an error: patterns have no households.
 #' * Other columns are not examined: `plausibility` is empty, and no message `determined_keys`
@@ -208,8 +209,8 @@ file_in_database <- function(data) {
 }
 
 is_in_database <- function(data) {
-  is_lazy_table(data) || is_open_file(data) && !is.null(data$table) ||
-    is_remedy(data) && is_lazy_table(unclass(data)$data)
+  inherits(data, "tbl_lazy") || is_open_file(data) && !is.null(data$table) ||
+    is_remedy(data) && inherits(unclass(data)$data, "tbl_lazy")
 }
 
 # The table must still be what was measured.

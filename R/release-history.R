@@ -56,8 +56,8 @@ with_past <- function(result, file) {
   if (!is.null(file$before)) result <- with_weak(result, file$before)
   kept <- c("history", "states", "remedy", if (isTRUE(file$forgotten)) "told")
   attr(result, "past") <- if (length(file$history)) unclass(file)[kept]
-  if (length(file$roles) && is.data.frame(result$data)) {
-    result$data <- close_file(released_file(result, "data"))
+  if (length(file$roles) && (is.data.frame(result$data) || is_lazy_table(result$data))) {
+    result$data <- close_file(uncounted_release(result, "data"))
   }
   result
 }

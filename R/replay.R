@@ -115,11 +115,10 @@ replayed_files <- function(done, entry, log) {
 most_recodings <- 10
 
 replay_files <- function(data) {
-  several <- is.list(data) && !is.data.frame(data) &&
-    !inherits(data, c("sdc_open_file", "sdc_pattern_table"))
+  several <- is.list(data) && !is.data.frame(data) && !is_file(data) && !is_pattern_table(data)
   files <- if (several) data else list(data)
   good <- length(files) > 0 && all(vapply(files, function(f) {
-    is.data.frame(f) || inherits(f, c("sdc_open_file", "sdc_pattern_table")) || is_sdcmicro(f) ||
+    is.data.frame(f) || is_file(f) || is_pattern_table(f) || is_sdcmicro(f) ||
       is_list_of(f, is.data.frame)
   }, NA))
   if (!good) {
@@ -132,7 +131,7 @@ replay_files <- function(data) {
     )
   }
   if (is.null(names(files))) names(files) <- character(length(files))
-  lapply(files, file_data)
+  lapply(files, function(f) if (is_file_table(f)) as_file(f, "data")$data else file_data(f))
 }
 
 # One result -----------------------------------------------------------------

@@ -129,7 +129,7 @@ fitting_releases <- function(x, releases, i) {
 released_data <- function(x) {
   fields <- unclass(x)
   is_release <- inherits(x, c("sdc_suppress_cells", "sdc_invariant_pram"))
-  if (is_release && is_lazy_table(fields$data)) {
+  if (is_release && inherits(fields$data, "tbl_lazy")) {
     # Its patterns, as long as its connection lives.
     tryCatch(file_data(released_file(x, "...")), sdcRisk_error = function(e) NULL)
   } else if (is_release) {

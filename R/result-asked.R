@@ -34,7 +34,7 @@ remember <- function(ask, roles = list()) {
 # An argument without data: of a file its place alone, of a result what that was
 # asked in its turn; what has a value per record is left out.
 asked_value <- function(x) {
-  is_file <- is.data.frame(x) || is_open_file(x) || is_pattern_table(x)
+  is_file <- is.data.frame(x) || is_file(x) || is_pattern_table(x)
   if (is_file || is_list_of(x, is.data.frame)) {
     asked_part("file", patterns = if (is_file) pattern_roles(file_data(x)))
   } else if (inherits(x, "sdc_result")) {

@@ -190,7 +190,7 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
   if (!is.null(file$table)) {
     check_table_release(shuffle, new_ids)
     columns <- released_of_table(file$table, file$roles, keep_ids, drop)
-    return(with_held_levels(recoded_release(file$table, columns)))
+    return(as_release(file, with_held_levels(recoded_release(file$table, columns))))
   }
   parts <- list(
     data = file$data, settings = file$roles,
@@ -205,24 +205,25 @@ release_data.sdc_open_file <- release_data.sdc_file
 
 # `data` without the values before, whatever this session knows. What an order reveals stays as
 # long as the records are in it, or the column that gives it is there.
-as_release <- function(file, data, shuffle, new_ids) {
+as_release <- function(file, data, shuffle = NULL, new_ids = NULL) {
   file$forgotten <- TRUE
   told <- file$told$order
   own <- is.na(told$by) & isFALSE(shuffle)
-  file$told$order <- told[own | told$by %in% setdiff(names(data), new_ids), ]
+  file$told$order <- told[own | told$by %in% setdiff(colnames(data), new_ids), ]
   past <- c("defaults", "protected", "remedy", "forgotten", "history", "states", "told")
-  as_kept_file(data, roles_kept(file$roles, names(data), say = FALSE), unclass(file)[past])
+  as_kept_file(data, roles_kept(file$roles, colnames(data), say = FALSE), unclass(file)[past])
 }
 
 handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
-  if (is_lazy_table(x$data)) {
+  file <- uncounted_release(x, "x")
+  if (!is.null(file$table)) {
     check_table_release(shuffle, new_ids)
-    roles <- c(x$settings, attr(x, "asked")$arguments$data$roles["id_vars"])
-    columns <- released_of_table(x$data, roles, keep_ids, drop)
-    return(with_held_levels(dplyr::select(x$data, !!!rlang::syms(columns))))
+    roles <- c(x$settings, file$roles["id_vars"])
+    columns <- released_of_table(file$table, roles, keep_ids, drop)
+    released <- dplyr::select(file$table, !!!rlang::syms(columns))
+    return(as_release(file, with_held_levels(released)))
   }
-  file <- released_file(x, "x")
   x <- unclass(x)
   # A release that kept its order was protected further.
   if (is.null(x$order) && anyNA(file$told$order$by)) {

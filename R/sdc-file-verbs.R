@@ -34,16 +34,6 @@ set_verbs <- lapply(
   function(name) bare_verb("dplyr", name)
 )
 
-.onLoad <- function(...) {
-  register <- function(...) {
-    for (name in names(set_verbs)) {
-      registerS3method(name, "sdc_file", set_verbs[[name]], envir = asNamespace("generics"))
-    }
-  }
-  if (isNamespaceLoaded("generics")) register()
-  setHook(packageEvent("generics", "onLoad"), register)
-}
-
 # The columns of tidyr's verbs are expressions: they are passed on as they are.
 tidy_verb <- function(name, same_records = FALSE) {
   force(same_records)
@@ -111,9 +101,10 @@ separate_rows.sdc_file <- reshaping_verb("separate_rows")
 # it a plain data frame first, in the frame `caller`.
 inform_second <- function(caller) {
   home <- topenv(caller)
-  joins <- isNamespace(home) && getNamespaceName(home) %in% c("base", "dplyr")
+  joins <- isNamespace(home) && getNamespaceName(home) %in% c("base", "dplyr", "dbplyr")
   of <- function(name) if (joins) get0(name, envir = caller, inherits = FALSE)
-  if (is.data.frame(of("x")) && !inherits(of("x"), "sdc_file") && inherits(of("y"), "sdc_file")) {
+  plain <- is.data.frame(of("x")) && !inherits(of("x"), "sdc_file") || is_lazy_table(of("x"))
+  if (plain && inherits(of("y"), "sdc_file")) {
     inform_no_records(of("y"), "The joined table", "the file with roles came second")
   }
 }
@@ -130,7 +121,7 @@ inner_join.sdc_file <- bare_verb("dplyr", "inner_join")
 #' @exportS3Method dplyr::full_join
 full_join.sdc_file <- bare_verb("dplyr", "full_join")
 
-# Files of patterns, those of a table of a database among them, hold no records.
+# Files of patterns hold no records.
 
 #' @export
 dim.sdc_open_file <- function(x) {
@@ -139,10 +130,9 @@ dim.sdc_open_file <- function(x) {
 }
 
 #' @export
-head.sdc_open_file <- function(x, n = 6, ...) {
+head.sdc_open_file <- function(x, ...) {
   announce("head")
-  if (is.null(unclass(x)$table)) stop_no_single_records(x, "first records")
-  as.data.frame(dplyr::collect(utils::head(unclass(x)$table, check_whole(n, "n"))))
+  stop_no_single_records(x, "first records")
 }
 
 #' @export
@@ -169,22 +159,13 @@ as.data.frame.sdc_open_file <- function(x, ...) {
 }
 
 stop_no_single_records <- function(x, what) {
-  table <- !is.null(unclass(x)$table)
   stop_sdc(
     "bad_data",
     c(
       paste0("The file must hold its records in R to give the ", what, "."),
-      x = if (table) {
-        "It is a file of a table of a database, of which R has patterns and their counts."
-      } else {
-        "It is a file of patterns and their counts."
-      },
-      i = if (table) {
-        "dplyr::collect(table) brings its records into R; head(file) the first ones."
-      } else {
-        "Give the data frame that the pattern table was made from."
-      }
+      x = "It is a file of patterns and their counts.",
+      i = "Give the data frame that the pattern table was made from."
     ),
-    data_class = if (table) "tbl_lazy" else "sdc_pattern_table"
+    data_class = "sdc_pattern_table"
   )
 }

@@ -4,6 +4,8 @@
 #   kept    an environment: the place of its codes (`tables`), and what is known of its past.
 #           Nobody changes it but to keep codes, which are known by the columns they were
 #           made from; a file with another past has another one.
+# The file of a table of a database is that table, a query with roles: its class begins with
+# "sdc_table" and "sdc_file", and `kept$counted` are its patterns once they were counted.
 # Behind the door a file is open: a list of the bare data frame, the roles and the parts below.
 
 # State of a file besides its roles. `object`: the sdcMicroObj it came from; `defaults`: arguments
@@ -27,27 +29,35 @@ past_of_records <- c("object", "original")
 
 is_open_file <- function(x) inherits(x, "sdc_open_file")
 is_file <- function(x) inherits(x, "sdc_file") || is_open_file(x)
+is_file_table <- function(x) inherits(x, "sdc_table")
 
-# The data frame without class and attributes of a file.
+# The data frame, or table of a database, without class and attributes of a file.
 bare_frame <- function(x) {
   if (!inherits(x, "sdc_file")) {
     return(x)
   }
   attr(x, "roles") <- NULL
   attr(x, "kept") <- NULL
-  class(x) <- setdiff(class(x), "sdc_file")
+  class(x) <- setdiff(class(x), c("sdc_table", "sdc_file"))
   x
 }
 
+# Of a table of a database the patterns are missing if they were not counted yet: see as_file().
 open_file <- function(x) {
   kept <- attr(x, "kept", exact = TRUE)
   roles <- attr(x, "roles", exact = TRUE)
-  if (!is.data.frame(x) || !is.environment(kept) || !is.list(roles)) {
+  if (!is.data.frame(x) && !is_file_table(x) || !is.environment(kept) || !is.list(roles)) {
     stop_not_whole("file of sdc_file()")
   }
   data <- bare_frame(x)
   stop_grouped(data)
-  file <- new_file(data, roles_kept(roles, names(data)))
+  roles <- roles_kept(roles, colnames(data))
+  if (is_file_table(x)) {
+    file <- new_file(kept$counted, roles)
+    file$table <- data
+  } else {
+    file <- new_file(data, roles)
+  }
   past <- past_of(x)
   # A file that was saved does not hold the values before its protection.
   past$forgotten <- if (length(past$history) && is.null(past$original)) TRUE else past$forgotten
@@ -58,6 +68,12 @@ open_file <- function(x) {
 
 # A file of patterns stays open: its rows are not records. It, too, holds what it was weakly.
 close_file <- function(file) {
+  if (!is.null(file$table)) {
+    closed <- as_kept_file(file$table, file$roles, unclass(file)[past_parts])
+    kept <- attr(closed, "kept")
+    kept$counted <- file$data
+    return(closed)
+  }
   if (!is.null(times_of(file$data))) {
     if (is_open_file(file$original)) {
       file$original <- rlang::new_weakref(file$codes, value = file$original)
@@ -78,7 +94,7 @@ as_kept_file <- function(data, roles, past, codes = NULL) {
   }
   attr(data, "roles") <- roles
   attr(data, "kept") <- codes
-  class(data) <- c("sdc_file", class(data))
+  class(data) <- c(if (inherits(data, "tbl_lazy")) "sdc_table", "sdc_file", class(data))
   # With room for new columns.
   if (inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)) {
     data <- data.table::setalloccol(data)
@@ -115,6 +131,9 @@ population_roles <- c("pop_size", "sampling_fraction", "missing", "prob_attempt"
 
 # The file that another data frame makes of `old`. Fewer records are a part of it.
 keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE) {
+  if (is_lazy_table(new)) {
+    return(keep_table(new, old, roles))
+  }
   # Without columns no role was lost: verbs that bind columns begin so.
   if (!is.data.frame(new) || length(new) == 0) {
     return(new)
@@ -140,13 +159,28 @@ keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE
   as_kept_file(new, roles, past, attr(old, "kept"))
 }
 
+# As above of a query. Nothing runs, so that records are counted when they are needed: `part` is
+# TRUE for a verb that leaves some out.
+keep_table <- function(new, old, roles = attr(old, "roles"), part = FALSE) {
+  past <- past_of(old)
+  past[past_of_records] <- list(NULL)
+  # Once for a file.
+  if (part && is.null(past$part)) inform_part(NULL, NULL, roles)
+  if (part) {
+    past$part <- TRUE
+    roles[c("pop_size", "sampling_fraction")] <- NULL
+  }
+  as_kept_file(new, roles_kept(roles, colnames(new)), past)
+}
+
+# `n` is NULL if the records are not counted yet.
 inform_part <- function(n, n_before, roles) {
   inform_sdc(
     "file_part",
     c(
       paste0(
-        "The file is now a part of a file: ", format_count(n), " of ",
-        plural(n_before, "record"), "."
+        "The file ", if (is.null(n)) "can now be" else "is now", " a part of a file",
+        if (!is.null(n)) paste0(": ", format_count(n), " of ", plural(n_before, "record")), "."
       ),
       i = if (any(c("pop_size", "sampling_fraction") %in% names(roles))) {
         "The size of the population was that of the whole file: give that of the part."
@@ -349,13 +383,19 @@ as_tibble.sdc_file <- function(x, ...) {
   tibble::as_tibble(bare_frame(x), ...)
 }
 
+has_groups <- function(table) is_lazy_table(table) && length(dplyr::group_vars(table)) > 0
+
 stop_grouped <- function(data) {
-  if (inherits(data, c("grouped_df", "rowwise_df"))) {
+  if (inherits(data, c("grouped_df", "rowwise_df")) || has_groups(data)) {
     stop_sdc(
       "bad_data",
       c(
         "The file must not be grouped: risks are those of a whole file.",
-        x = paste0("It has class ", quote_names(class(data)), "."),
+        x = if (has_groups(data)) {
+          paste0("Its groups are those of ", quote_names(dplyr::group_vars(data)), ".")
+        } else {
+          paste0("It has class ", quote_names(class(data)), ".")
+        },
         i = "dplyr::ungroup() takes the groups away; summary(x, by = ) gives risks by group."
       ),
       data_class = class(data)
