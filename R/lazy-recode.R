@@ -153,7 +153,15 @@ recoded_release <- function(table, columns) {
   restore <- keep_random_state()
   on.exit(restore())
   drawn <- dplyr::arrange(dplyr::select(table, !!!rlang::syms(columns)), !!quote(random()))
-  write_query(drawn, new_table_name("sdc_release_"), TRUE, table)
+  # Not by compute(), of which dbplyr 2.5 wants an order by columns.
+  connection <- dbplyr::remote_con(table)
+  name <- new_table_name("sdc_release_")
+  made <- with_engine({
+    query <- dbplyr::sql_render(drawn)
+    dbplyr::db_compute(connection, name, query, temporary = TRUE, analyze = FALSE)
+    dplyr::tbl(connection, name)
+  })
+  structure(made, sdc_levels = attr(table, "sdc_levels"))
 }
 
 # The columns of a table that leave: no identifiers, unless they are asked for.

@@ -64,8 +64,8 @@
 #' restores the old one, does not leave either. Publish a copy:
 #'
 #' ```r
-#' shuffled <- dplyr::arrange(dplyr::select(release_data(x), -id), random())
-#' dplyr::compute(shuffled, name = "public", temporary = FALSE)
+#' shuffled <- dplyr::mutate(dplyr::select(release_data(x), -id), place = random())
+#' dplyr::compute(dplyr::arrange(shuffled, place), name = "public", temporary = FALSE)
 #' ```
 #'
 #' @section Which rules of suppression:

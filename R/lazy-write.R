@@ -104,8 +104,8 @@ joined_codes <- function(parts) do.call(Map, c(list(c), parts))
 inform_lazy_order <- function(lazy, before, after) {
   inform_order(order_tells(do.call(frame, before), before, after), paste0(
     "The order is that of `", lazy$row_id, "`. Release a copy without it in a random order: ",
-    "dplyr::compute(dplyr::arrange(dplyr::select(release_data(x), -", code_text(lazy$row_id),
-    "), random()), name = , temporary = FALSE)."
+    "dplyr::compute(dplyr::arrange(dplyr::mutate(dplyr::select(release_data(x), -",
+    code_text(lazy$row_id), "), place = random()), place), name = , temporary = FALSE)."
   ))
 }
 
