@@ -155,6 +155,10 @@ without_told_keys <- function(rows, missing, told) {
   rows <- unclear(rows, finer & rows$verdict == "ok", finer_reason(told$finer_columns))
   before <- NROW(told$told_before) > 0
   rows <- unclear(rows, before & rows$verdict == "ok", told_before_words(told$told_before))
+  odd <- told$not_compared
+  rows <- unclear(rows, length(odd) > 0 & rows$verdict == "ok", paste0(
+    "columns cannot be compared with the key variables: ", quote_names(odd)
+  ))
   kept <- anyNA(told$told_by_order$by)
   unclear(rows, kept & rows$verdict == "ok", "the order of the records reveals protected values")
 }

@@ -33,7 +33,7 @@
 #'   \item{`"unclear"`}{it is not known: the limit lies within the interval, the interval is not
 #'     known to hold ([population_risk()] says when), the weights do not sum to the population
 #'     given, many records have enough matches only because few incomplete records match them, or
-#'     released columns reveal key variables, see below}
+#'     released columns reveal key variables or cannot be compared with them, see below}
 #'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
@@ -362,6 +362,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   asked$finer_columns <- finer_columns(told, file$roles)
   asked$told_before <- told_before(file, asked)
   asked$told_by_order <- told_by_kept_order(file, asked$keys)
+  asked$not_compared <- not_compared(file, asked)
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
@@ -426,6 +427,15 @@ told_before <- function(file, asked) {
   told <- told_among(told[told$variable %in% asked$keys, ], setdiff(names(file$data), asked$keys))
   seen <- rbind(asked$told_missing, asked$finer_columns)
   told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]
+}
+
+# Columns of a protected file whose values have no order and no equality that is known: nobody knows
+# what they reveal of the values that are missing or were changed.
+not_compared <- function(file, asked) {
+  if (asked$n_incomplete > 0 || length(file$history)) {
+    others <- setdiff(names(file$data), unlist(file$roles))
+    Filter(function(name) is.null(column_source(file$data[[name]], n_records(file$data))), others)
+  }
 }
 
 # What the order of a release reveals: its own, or that of a column in it.

@@ -320,10 +320,10 @@ renumbered <- function(x) {
   unwrap(rs_secret_order(seq_along(known) - 1L))[match(values, known)]
 }
 
-# The attributes of a column that hold none of its values, or only those that it needs.
+# The attributes of a column that hold none of its values, or only those that it needs. Formats of
+# SPSS, SAS and Stata are as wide as the longest value, which need not be released.
 column_attributes <- c(
-  "class", "levels", "labels", "label", "na_values", "na_range", "tzone", "units", "dim", "tsp",
-  "format.spss", "format.sas", "format.stata", "display_width"
+  "class", "levels", "labels", "label", "na_values", "na_range", "tzone", "units", "dim", "tsp"
 )
 
 released_column <- function(x, order) {

@@ -13,7 +13,7 @@ declare_measure(
     "Local suppression: rule \"", rule, "\", k = ", k, ", ", plural(x$settings$n, "record"), ", ",
     plural(x$diagnostics$n_keys, "key variable"),
     if (x$diagnostics$n_sets > 1) paste0(" in ", x$diagnostics$n_sets, " key sets"),
-    if (!is.null(x$settings$l)) paste0("; l = ", x$settings$l),
+    if (!is.null(x$settings[["l"]])) paste0("; l = ", x$settings[["l"]]),
     if (!is.null(x$settings[["c"]])) paste0("; c = ", format_number(x$settings[["c"]])),
     if (!is.null(x$settings[["t"]])) paste0("; t = ", format_number(x$settings[["t"]])),
     if (!is.null(x$settings$sensitive)) paste0(" of ", quote_names(x$settings$sensitive, 3))

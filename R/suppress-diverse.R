@@ -99,15 +99,15 @@ are_diverse <- function(data, keys, settings) {
   found <- matches_of(data, keys, sensitive = sensitive)
   of <- function(name) found[grepl(paste0("^", name, "($|_)"), names(found))]
   enough <- found$n_matches >= settings$k
-  if (!is.null(settings$l)) {
-    enough <- enough & do.call(pmin, unname(of("n_sensitive"))) >= settings$l
+  if (!is.null(settings[["l"]])) {
+    enough <- enough & do.call(pmin, unname(of("n_sensitive"))) >= settings[["l"]]
   }
   if (!is.null(settings[["c"]])) {
     enough <- enough & recursive_ratio(data, keys, settings) < settings[["c"]]
   }
-  if (!is.null(settings$t)) {
+  if (!is.null(settings[["t"]])) {
     far <- do.call(pmax, c(unname(of("t_closeness")), na.rm = TRUE))
-    enough <- enough & !is.na(far) & far <= settings$t + 1e-9
+    enough <- enough & !is.na(far) & far <= settings[["t"]] + 1e-9
   }
   enough
 }

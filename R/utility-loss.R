@@ -216,7 +216,7 @@ more_loss <- function(before, after, keys, numbers, model, weights, weights_afte
 
 # The loss since another protection is not that of the release.
 inform_partial_loss <- function(before) {
-  if (is_remedy(before)) {
+  if (has_history(before)) {
     inform_sdc(
       "partial_loss",
       c(

@@ -195,6 +195,33 @@ test_that("a release in its old order is unclear for as long as it is in it", {
   expect_false(identical(again$job[!is.na(again$job)], as_it_was$job[!is.na(again$job)]))
 })
 
+test_that("a column that cannot be compared leaves no protected file within its limits", {
+  set.seed(1)
+  people <- data.frame(age = c(sample(20:60, 2000, TRUE), 95, 96), sex = sample(2, 2002, TRUE))
+  verdict_with <- function(column) {
+    people$other <- column
+    safe <- quietly(release_data(suppress_cells(sdc_file(people, c("age", "sex")), k = 3)))
+    rows <- quietly(file_check(safe, limit = list(k = 3)))$estimates
+    rows[rows$measure == "k", c("verdict", "reason")]
+  }
+  for (column in list(scale(people$age), as.list(people$age), people$age + 0i)) {
+    expect_identical(verdict_with(column)$verdict, "unclear")
+  }
+  expect_match(verdict_with(scale(people$age))$reason, "cannot be compared .* \"other\"")
+  expect_identical(verdict_with(rep(1:2, 1001))$verdict, "ok")
+  # Nothing was protected, so nothing can be revealed.
+  twins <- data.frame(a = rep(1:2, 10), other = I(as.list(1:20)))
+  rows <- quietly(file_check(twins, "a", limit = list(k = 3)))$estimates
+  expect_identical(rows$verdict[rows$measure == "k"], "ok")
+})
+
+test_that("the width of a suppressed text is not released", {
+  town <- structure(c(rep(c("A", "B"), 50), "Llanfairpwllgwyngyll"), format.stata = "%20s")
+  attr(town, "display_width") <- 20L
+  safe <- quietly(suppress_cells(data.frame(town, n = 1), c("town", "n"), k = 2))
+  expect_null(attributes(release_data(safe)$town))
+})
+
 test_that("blank text that SPSS and Stata write for missing values is judged as missing", {
   skip_if_not_installed("haven")
   set.seed(32)

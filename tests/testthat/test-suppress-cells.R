@@ -68,6 +68,12 @@ expect_release <- function(x, data, keys = names(data), k = x$estimates$k) {
   expect_lte(x$estimates$lower_bound, x$estimates$cost + 1e-9)
 }
 
+test_that("a linked variable is not printed as a limit on l", {
+  data <- data.frame(a = c(1, 1, 1, 2), b = 1, z = 1:4)
+  made <- quietly(suppress_cells(data, c("a", "b"), k = 2, linked = list(a = "z")))
+  expect_no_match(format(made), "l = ", fixed = TRUE)
+})
+
 test_that("the worked values come out", {
   own <- suppress_cells(worked, k = 2)
   expect_identical(
