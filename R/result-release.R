@@ -320,10 +320,13 @@ renumbered <- function(x) {
   unwrap(rs_secret_order(seq_along(known) - 1L))[match(values, known)]
 }
 
-# The attributes of a column that hold none of its values, or only those that it needs. Formats of
-# SPSS, SAS and Stata are as wide as the longest value, which need not be released.
+# Of text they are as wide as the longest one, which need not be released.
+text_formats <- c("format.spss", "format.sas", "format.stata", "display_width")
+
+# The attributes of a column that hold none of its values, or only those that it needs.
 column_attributes <- c(
-  "class", "levels", "labels", "label", "na_values", "na_range", "tzone", "units", "dim", "tsp"
+  "class", "levels", "labels", "label", "na_values", "na_range", "tzone", "units", "dim", "tsp",
+  text_formats
 )
 
 released_column <- function(x, order) {
@@ -342,6 +345,7 @@ released_column <- function(x, order) {
   }
   kept <- attributes(x)
   kept <- kept[intersect(names(kept), column_attributes)]
+  if (is.character(x)) kept[text_formats] <- NULL
   bare <- as_bare(x)
   if (is.factor(x)) {
     occurs <- sort(unique(bare))
