@@ -337,13 +337,13 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
 # Records that fall below a limit by what other columns or the order reveal are not known.
 inform_unlisted <- function(x) {
   d <- x$diagnostics
-  told <- list(d$told_missing, d$told_before, d$finer_columns)
+  told <- list(d$told_missing, d$told_before, d$finer_columns, d$not_compared)
   if (anyNA(d$told_by_order$by) || any(vapply(told, NROW, 0L) > 0)) {
     inform_sdc(
       "unlisted_records",
       c(
         "Records are listed by their key variables as they are in the file.",
-        i = "Other columns or the order reveal more of them, as the check says: more can be above."
+        i = "Other columns or the order may reveal more, as the check says: more can be above."
       )
     )
   }

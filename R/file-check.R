@@ -73,8 +73,8 @@
 #'     these sizes}
 #'   \item{`journalist` of 0.09}{a key that 11 people share: clinical reports that anyone
 #'     can read (European Medicines Agency 2016)}
-#'   \item{`journalist` of 1/k}{k-map: every key in the file is that of at least k people in the
-#'     population}
+#'   \item{`journalist` of 1/k}{k-map: no record has a risk above that of a key that k people of the
+#'     population share}
 #'   \item{`l` of 2 (default with a sensitive variable)}{see [attribute_risk()]}
 #'   \item{`small_cells`}{no default; a minimum of 3 records per cell is the usual threshold
 #'     rule for tables (Hundepool and others 2012)}
@@ -146,8 +146,8 @@
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
 #'     missing; `told_before`: other columns that reveal values which a protection in the history
 #'     of the file changed; `told_by_order`: what the order kept by a release reveals;
-#'     `told_by_columns`: columns that reveal key variables, see
-#'     [release_data()]; `finer_columns`: those without a role that are more detailed}
+#'     `told_by_columns`: columns that reveal key variables, see [release_data()]; `finer_columns`:
+#'     those without a role that are more detailed; `not_compared`: those that cannot be compared}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
@@ -385,7 +385,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing, told_by_columns = told,
       told_before = asked$told_before, told_by_order = asked$told_by_order,
-      finer_columns = asked$finer_columns,
+      finer_columns = asked$finer_columns, not_compared = asked$not_compared,
       doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
       notes = check_notes(facts)
     ),
