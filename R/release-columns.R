@@ -133,14 +133,14 @@ protected_values <- function(codes, n, before, missing) {
   original <- codes[seq_len(n)]
   if (before) {
     return(list(
-      codes = original, shown = original, missing = missing,
+      codes = original, shown = original, compared = FALSE, missing = missing,
       rows = which((original == 0) == missing)
     ))
   }
   shown <- if (length(codes) > n) codes[n + seq_len(n)] else integer(n)
   differs <- which(shown > 0 & shown != original)
   list(
-    codes = original, shown = shown, missing = FALSE,
+    codes = original, shown = shown, compared = TRUE, missing = FALSE,
     # Values of others; a recoding has new ones.
     exchanged = if (all(shown[differs] %in% original)) differs,
     rows = which(original > 0 & shown != original)
@@ -170,17 +170,19 @@ column_that_tells <- function(x, name, column, ids = NULL) {
   column$id <- column$identifier || looks == "household"
   code <- !is.numeric(x) || is.factor(x) ||
     is_whole_column(x) && n_known >= 12 * column$n_values
-  column$known <- code && !column$id
+  column$known <- code && !column$id && looks != "weight"
   column
 }
 
 # Number of protected values of each variable that a column reveals; variables of which it is not a
-# function are left out.
+# function are left out. Of a column whose meaning nobody knows, other records with its value count:
+# those that agree in a household's weight reveal nearly all its values, though weights have ties.
 tells_of <- function(column, protected, least) {
   at <- sampled_rows(column)
   told <- vapply(protected, function(v) {
+    count <- if (!column$known && v$compared) values_shown(column, v, least) else 0
     if (!may_tell(column$codes[at], v$codes[at])) {
-      return(0)
+      return(count)
     }
     fit <- column_fit(column$codes, v$codes)
     of_values <- is_function(fit, least)
@@ -190,7 +192,7 @@ tells_of <- function(column, protected, least) {
     } else if (!column$id && of_order) {
       values_known(fit, column, v, in_order = TRUE)
     } else {
-      max(if (of_values) values_shown(column, v), if (of_order) values_between(column, v), 0)
+      max(count, if (of_values) values_shown(column, v), if (of_order) values_between(column, v))
     })
   }, 0)
   told[told > 0]
@@ -306,8 +308,10 @@ fits_neighbours <- function(x) {
   x >= pmin(before, after) & x <= pmax(before, after)
 }
 
-# By the other released records with the same value: most of those show the original.
-values_shown <- function(column, v) {
+# By the other released records with the same value: most of those show the original. With `least`,
+# for columns that need not be functions: 0 unless this share is 25 points beyond the commonest
+# value's, and luck unlikely.
+values_shown <- function(column, v, least = NULL) {
   at <- which(column$codes > 0 & v$shown > 0)
   at <- at[order(column$codes[at], v$shown[at], method = "radix")]
   cells <- runs_of(column$codes[at], v$shown[at])
@@ -334,6 +338,15 @@ values_shown <- function(column, v) {
   size <- Reduce(`+`, lapply(ranks, function(r) r$size * (r$value == original)))
   rest <- Reduce(pmax, lapply(ranks, function(r) r$size * (r$value != original)))
   asked <- Reduce(pmax, lapply(ranks, `[[`, "size")) > 0
+  if (!is.null(least)) {
+    commonest <- max(tabulate(v$codes), 0) / sum(v$codes > 0)
+    n_right <- sum(size > rest)
+    if (n_right < 3 || n_right <= (commonest + 0.25) * sum(asked) || stats::pbinom(
+      n_right - 1, sum(asked), commonest, lower.tail = FALSE, log.p = TRUE
+    ) >= least) {
+      return(0)
+    }
+  }
   most_right(size > rest, asked, v)
 }
 

@@ -105,10 +105,31 @@ test_that("a household's number tells what other members show", {
     names(quietly(release_data(y, keep_ids = "db030"))), setdiff(names(d), "rb030")
   )
   expect_identical(
-    as.data.frame(quietly(release_data(y, keep_ids = TRUE))), as.data.frame(y$data)
+    as.data.frame(quietly(release_data(y, keep_ids = TRUE, shuffle = FALSE))),
+    as.data.frame(y$data)
   )
   expect_error(release_data(y, keep_ids = "db31"), class = "sdcRisk_error_unknown_key_var")
   expect_error(release_data(y, drop = "db31"), class = "sdcRisk_error_unknown_key_var")
+})
+
+test_that("weights of households reveal values although some are tied", {
+  set.seed(1)
+  d <- home_members(1500)
+  for (digits in c(2, 0)) {
+    d$w <- round(rep(stats::runif(1500, 50, 400), table(d$home)), digits)
+    x <- quietly(suppress_cells(d[-1], c("size", "region", "sex", "age"), k = 3,
+                                importance = c(size = 2)))
+    rows <- x$cells$record[x$cells$variable == "region"]
+    back <- vapply(rows, function(i) {
+      shown <- table(x$data$region[-i][d$w[-i] == d$w[[i]]])
+      right <- shown[as.character(d$region[[i]])]
+      sum(right, na.rm = TRUE) > max(shown[names(shown) != as.character(d$region[[i]])], 0)
+    }, NA)
+    told <- x$diagnostics$told_by_columns
+    expect_identical(told$n[told$variable == "region" & told$by == "w"], sum(back))
+    expect_gt(mean(back), if (digits == 2) 0.85 else 0.5)
+    d$w <- NULL
+  }
 })
 
 test_that("a data.table loses its identifiers and keeps its class", {
