@@ -77,6 +77,11 @@ as_bare <- function(x) {
   x
 }
 
+# The number that a value is, or that its text shows.
+as_number <- function(x) {
+  suppressWarnings(as.double(if (is.factor(x)) as.character(x) else as_bare(x)))
+}
+
 # Numbers as people write them: 100000 and not 1e+05, with as many digits as it
 # takes to tell them apart.
 number_text <- function(x) {

@@ -410,7 +410,7 @@ told_missing <- function(file, asked) {
       asked$coded[[name]]$codes[blank] <- 0L
     }
   }
-  told <- told_unasked(told_by_columns(
+  told <- told_here(file, told_by_columns(
     data, NULL, asked$keys, file$roles$hh_id, asked$coded, missing = TRUE
   ))
   # Patterns have no other columns.
@@ -421,9 +421,12 @@ told_missing <- function(file, asked) {
   told[!duplicated(told[c("variable", "by")]), ]
 }
 
+# An identifier in a release was asked for; in another file it would be left out.
+told_here <- function(file, told) if (isTRUE(file$forgotten)) told else told_unasked(told)
+
 # What protections found by comparing with the original, unless the file itself shows it.
 told_before <- function(file, asked) {
-  told <- told_unasked(file$told$columns)
+  told <- told_here(file, file$told$columns)
   told <- told_among(told[told$variable %in% asked$keys, ], setdiff(names(file$data), asked$keys))
   seen <- rbind(asked$told_missing, asked$finer_columns)
   told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]

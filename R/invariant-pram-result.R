@@ -58,7 +58,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
       earlier = earlier
     ),
     call = this_call, data = released$data,
-    order = if (anyNA(order_told$by)) secret_order(data, names(data)[columns$hh_id]), cells = cells,
+    order = if (anyNA(order_told$by)) secret_order(n), cells = cells,
     blocks = pram_blocks(cells, drawn), variables = variables,
     plausibility = pram_plausibility(table, others, released)
   )

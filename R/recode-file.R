@@ -30,7 +30,7 @@ recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k 
     rlang::set_names(lapply(changed, function(name) from[[name]]), changed)
   }
   past$forgotten <- if (shuffle) TRUE
-  new_order <- if (shuffle) secret_order(data, file$roles$hh_id)
+  new_order <- if (shuffle) secret_order(n_records(data))
   as_kept_file(as_released(data, new_order), file$roles, past)
 }
 

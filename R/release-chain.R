@@ -109,7 +109,7 @@ chain_told <- function(from, released, variables, hh_id) {
   coded <- coded[!vapply(coded, is.null, NA)]
   of <- function(part) lapply(coded, `[[`, part)
   order_tells(
-    released, of("before"), of("after"), hh_id, names(coded)[vapply(coded, `[[`, NA, "coarse")]
+    from, of("before"), of("after"), hh_id, names(coded)[vapply(coded, `[[`, NA, "coarse")]
   )
 }
 

@@ -5,8 +5,8 @@
 # One row per protected variable and order that tells its values: `variable`, `by` (the
 # column that gives the order, NA for the file itself), `n` protected values, the `share`
 # of them that the neighbours tell, and the same by `chance`. `before` and `after` are
-# codes in value order by variable, 0 for missing; members of a household count as one
-# neighbour. `coarse` names variables whose codes after are those of groups of values.
+# codes in value order by variable, 0 for missing, of the values of `data`; members of a household
+# count as one neighbour. `coarse` names variables whose codes after are those of groups of values.
 order_tells <- function(data, before, after, hh_id = NULL, coarse = character()) {
   none <- frame(
     variable = character(), by = character(), n = integer(), share = numeric(),
@@ -29,17 +29,21 @@ order_tells <- function(data, before, after, hh_id = NULL, coarse = character())
     # A column that depends on a value, such as an income, is not an order.
     margin <- if (is.null(id) || is_sorted(codes)) 0.05 else 0.25
     found <- lapply(open, function(name) {
+      number <- as_number(data[[name]])[rows]
       if (name %in% coarse) {
-        return(coarse_tells(before[[name]][rows], after[[name]][rows], unit[rows], margin))
+        return(coarse_tells(before[[name]][rows], after[[name]][rows], unit[rows], number, margin))
       }
       told <- function(rows, unit, margin) {
         neighbours_tell(
           before[[name]][rows], after[[name]][rows], protected[[name]][rows], unit[rows], margin
         )
       }
-      first <- told(rows, unit, margin)
-      # The best of many distances finds something in every file: it must find more.
-      if (is.null(first) && is.null(id)) told(by_turns(after[[name]]), NULL, 0.25) else first
+      strongest(list(
+        told(rows, unit, margin),
+        run_tells(number, after[[name]][rows], which(protected[[name]][rows]), margin),
+        # The best of many distances finds something in every file: it must find more.
+        if (is.null(id)) told(by_turns(after[[name]]), NULL, 0.25)
+      ))
     })
     tells <- !vapply(found, is.null, NA)
     if (any(tells)) {
@@ -137,17 +141,43 @@ neighbours_tell <- function(before, after, protected, unit, margin) {
     )
   )
   runs <- in_runs(after[known & !duplicated(ifelse(known, cumsum(first), 0L))])
-  found <- lapply(rules, function(rule) {
-    share <- rule$hits / length(at)
-    chance <- mean(rule$chance[truth])
-    surprising <- rule$hits >= 3 &&
-      stats::pbinom(rule$hits - 1, length(at), chance, lower.tail = FALSE) < 0.001
-    if (share > chance + margin && (surprising || runs)) {
-      frame(n = length(at), share = share, chance = chance)
-    }
-  })
+  strongest(lapply(rules, function(rule) {
+    notable(rule$hits, length(at), mean(rule$chance[truth]), margin, runs)
+  }))
+}
+
+# What an attack finds if it finds notably more than in a random order, NULL otherwise. `runs`:
+# the order is known not to be a random one.
+notable <- function(hits, n, chance, margin, runs = FALSE) {
+  surprising <- hits >= 3 && stats::pbinom(hits - 1, n, chance, lower.tail = FALSE) < 0.001
+  if (hits / n > chance + margin && (surprising || runs)) {
+    frame(n = n, share = hits / n, chance = chance)
+  }
+}
+
+# Of what several attacks find.
+strongest <- function(found) {
   found <- do.call(rbind, found)
-  if (!is.null(found)) numbered_rows(found, which.max(found$share - found$chance))
+  if (!is.null(found)) numbered_rows(found, which.max(found$n * (found$share - found$chance)))
+}
+
+# The attack on a number that counts the records of a unit, such as the size of a household whose
+# members follow each other: the length of a run of equal released values. In a random order a run
+# of m values that a share p of the records has surrounds a record with probability
+# m p^(m - 1) (1 - p)^2; of values that are shown, runs may be as long in any case.
+run_tells <- function(number, after, protected, margin) {
+  runs <- rle(after)
+  of_run <- rep(runs$lengths, runs$lengths)
+  share <- tabulate(after + 1L) / length(after)
+  strongest(lapply(split(protected, after[protected] > 0L), function(at) {
+    found <- tabulate(of_run[at]) / length(at)
+    counts <- at[number[at] %in% seq_along(found)]
+    m <- number[counts]
+    p <- share[after[counts] + 1L]
+    chance <- sum(m * p^(m - 1) * (1 - p)^2) / length(at)
+    if (after[at[[1]]] > 0L) chance <- max(chance, sum(found[m]) / length(at))
+    notable(sum(of_run[counts] == m), length(at), chance, margin)
+  }))
 }
 
 # The attack on a recoded variable. Records with the same band that follow each other are laid
@@ -155,25 +185,19 @@ neighbours_tell <- function(before, after, protected, unit, margin) {
 # in which they come on average (an intruder may know by what the file was sorted). Bands of
 # more than 20 values count by twentieths. Suppressed values are those of their neighbours, up
 # to the band. NULL unless this finds notably more than in a random order.
-coarse_tells <- function(before, after, unit, margin) {
+coarse_tells <- function(before, after, unit, number, margin) {
   fit <- column_fit(before, after)
   bands <- replace(integer(max(before, 0L)), fit$group, fit$best)
   truth <- c(0L, bands)[before + 1L]
   hidden <- truth > 0L & after == 0L
-  found <- c(
+  joined <- truth %in% which(tabulate(bands) > 1)
+  strongest(c(
     if (any(hidden)) list(neighbours_tell(truth, after, hidden, unit, margin)),
+    list(run_tells(number, after, which(hidden | joined), margin)),
     lapply(band_layouts(before, after), function(layout) {
-      n <- length(layout$right)
-      share <- mean(layout$right)
-      chance <- mean(layout$chance)
-      luck <- stats::pbinom(sum(layout$right) - 1, n, chance, lower.tail = FALSE)
-      if (sum(layout$right) >= 3 && share > chance + margin && luck < 0.001) {
-        frame(n = n, share = share, chance = chance)
-      }
+      notable(sum(layout$right), length(layout$right), mean(layout$chance), margin)
     })
-  )
-  found <- do.call(rbind, found)
-  if (!is.null(found)) numbered_rows(found, which.max(found$n * (found$share - found$chance)))
+  ))
 }
 
 # For each of three orders of the values: whether the layout is right, record by record, and
@@ -313,14 +337,11 @@ order_line <- function(x) {
   )
 }
 
-# An order of the records that nobody can compute again, drawn with a key of the operating
-# system. Households stay together.
-secret_order <- function(data, hh_id = NULL) {
-  groups <- if (length(hh_id) && hh_id %in% names(data)) {
-    values <- as_bare(data[[hh_id]])
-    match(values, unique(values))
-  } else {
-    seq_len(n_records(data))
-  }
-  unwrap(rs_secret_order(groups - 1L))
+# An order of n records that nobody can compute again, drawn with a key of the operating system.
+secret_order <- function(n) unwrap(rs_secret_order(seq_len(n) - 1L))
+
+# The same order with the records of each value of `id` together.
+together <- function(order, id) {
+  id <- as_bare(id)[order]
+  order[order(match(id, unique(id)))]
 }

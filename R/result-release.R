@@ -15,7 +15,9 @@
 #' not fit its neighbours. [suppress_cells()], [invariant_pram()] and [apply_recoding()] make
 #' this attack. For every protected variable they count the protected values that the
 #' nearest released values reveal: those before and after agree, or they are adjacent
-#' values and the protected one lies between. This share is compared with that of the same
+#' values and the protected one lies between, or as many records in a row have the released value
+#' as the protected one says, as members of a household have its size. This share is compared with
+#' that of the same
 #' attack in a random order. The order reveals a variable if its share is larger by more
 #' than 5 percentage points, and if either at least three values come back that chance
 #' explains with a probability below 0.001, or the released values come in fewer runs than
@@ -59,7 +61,8 @@
 #' @param drop Names of columns to leave out of the release.
 #' @param shuffle `NULL`: the records are put in a secret order if theirs reveals protected
 #'   values, or if `new_ids` are made. `TRUE`: always. `FALSE`: never; what the order reveals is
-#'   then on every page of the release. Households (`hh_id` of the protection) stay together.
+#'   then on every page of the release. Households (`hh_id` of the protection) stay together if
+#'   their number is released: otherwise their place would show them.
 #' @param new_ids Names of columns, such as household numbers, that are released with numbers
 #'   in a secret order instead of their values. Equal values stay equal. Numbers differ each
 #'   time.
@@ -124,7 +127,9 @@
 #' order reveals the variable, the intruder is assumed to know how one follows from the other.
 #' Numbers of persons and households, weights and other measurements have no such meaning.
 #' They reveal a value only if most of the *other* released records with an equal value
-#' show it, or, for identifiers in order, the records before and after it.
+#' show it, or, for identifiers in order, the records before and after it. After a protection the
+#' former is counted even if there is no function: weights of households that have some ties reveal
+#' nearly as much. The share must then be 25 points larger than that of the commonest value.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations that hold for fewer than 99% of the
@@ -194,7 +199,7 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
   }
   parts <- list(
     data = file$data, settings = file$roles,
-    order = if (anyNA(file$told$order$by)) secret_order(file$data, file$roles$hh_id),
+    order = if (anyNA(file$told$order$by)) secret_order(n_records(file$data)),
     diagnostics = list(told_by_order = file$told$order, told_by_columns = file$told$columns)
   )
   as_release(file, hand_out(parts, file$roles, shuffle, new_ids, keep_ids, drop), shuffle, new_ids)
@@ -210,6 +215,10 @@ as_release <- function(file, data, shuffle = NULL, new_ids = NULL) {
   told <- file$told$order
   own <- is.na(told$by) & isFALSE(shuffle)
   file$told$order <- told[own | told$by %in% setdiff(colnames(data), new_ids), ]
+  # Of numbers that are all different, new ones reveal nothing.
+  columns <- file$told$columns
+  single <- Filter(function(name) !anyDuplicated(as_bare(data[[name]])), new_ids)
+  file$told$columns <- columns[!columns$by %in% single, ]
   past <- c("defaults", "protected", "remedy", "forgotten", "history", "states", "told")
   as_kept_file(data, roles_kept(file$roles, colnames(data), say = FALSE), unclass(file)[past])
 }
@@ -227,7 +236,7 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   x <- unclass(x)
   # A release that kept its order was protected further.
   if (is.null(x$order) && anyNA(file$told$order$by)) {
-    x$order <- secret_order(file$data, file$roles$hh_id)
+    x$order <- secret_order(n_records(file$data))
     x$diagnostics$told_by_order <- file$told$order
   }
   as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop), shuffle, new_ids)
@@ -257,7 +266,10 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   order <- if (!isFALSE(shuffle)) x$order
   # New numbers in the old order would be the old numbers.
   wanted <- isTRUE(shuffle) || length(new_ids) && is.null(shuffle)
-  if (wanted && is.null(order)) order <- secret_order(data, x$settings$hh_id)
+  if (wanted && is.null(order)) order <- secret_order(n_records(data))
+  # Without its number a household would be seen by its place.
+  household <- intersect(x$settings$hh_id, names(staying))
+  if (length(order) && length(household)) order <- together(order, staying[[household]])
   inform_shuffled(x, shuffle, order, c(new_ids, left_out))
   without_columns(as_released(data, order, new_ids), left_out)
 }
@@ -285,13 +297,6 @@ inform_shuffled <- function(x, shuffle, order, new_ids) {
   )
 }
 
-# The rows of a protection in the order in which release_data() hands them out, NULL where
-# this is that of `x$data`.
-shuffled_data <- function(x) {
-  order <- unclass(x)$order
-  if (!is.null(order)) as_released(bare_data(x$data), order)
-}
-
 # A file as it may leave: rows in the given order, without levels, labels, row names and
 # attributes that no row of it needs.
 as_released <- function(data, order = NULL, new_ids = NULL) {
@@ -317,7 +322,7 @@ as_released <- function(data, order = NULL, new_ids = NULL) {
 renumbered <- function(x) {
   values <- as_bare(x)
   known <- unique(values[!is.na(values)])
-  unwrap(rs_secret_order(seq_along(known) - 1L))[match(values, known)]
+  secret_order(length(known))[match(values, known)]
 }
 
 # Of text they are as wide as the longest one, which need not be released.

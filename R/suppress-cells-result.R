@@ -42,7 +42,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       earlier = earlier
     ),
     call = this_call, data = released, cells = cells, variables = variables,
-    order = if (anyNA(order_told$by)) secret_order(data, settings$hh_id),
+    order = if (anyNA(order_told$by)) secret_order(n_records(data)),
     sets = suppression_by_set(found, sets, settings, table$times)
   )
   result <- with_original(result, from, released, union(chain, links$variables))

@@ -43,3 +43,21 @@ people_levels <- function(data) {
     born = hierarchy(data$born, units = c("quarter", "year", "10 years"))
   )
 }
+
+# Members of households that follow each other; few households are large.
+home_members <- function(n_homes) {
+  size <- sample(1:8, n_homes, TRUE, c(35, 30, 15, 12, 5, .7, .5, .4))
+  d <- data.frame(
+    home = rep(seq_along(size), size), size = rep(size, size),
+    region = rep(sample(6, n_homes, TRUE), size)
+  )
+  d$sex <- sample(2, nrow(d), TRUE)
+  d$age <- sample(5, nrow(d), TRUE)
+  d
+}
+
+# What the page says of a smallest class of three.
+page_verdict <- function(file) {
+  page <- quietly(file_check(file, limit = list(k = 3)))$estimates
+  page$verdict[page$measure == "k"]
+}

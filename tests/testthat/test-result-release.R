@@ -86,3 +86,50 @@ test_that("an order for new numbers says so", {
   )
   expect_match(conditionMessage(told), "would reveal the old numbers", fixed = TRUE)
 })
+
+test_that("members of a household are not seen by their places", {
+  set.seed(1)
+  d <- home_members(1500)
+  keys <- c("size", "region", "sex", "age")
+  for (named in c(TRUE, FALSE)) {
+    file <- sdc_file(if (named) d else d[-1], keys, hh_id = if (named) "home")
+    x <- quietly(suppress_cells(file, k = 3, importance = c(region = 2)))
+    blank <- is.na(x$data$size)
+    runs <- rle(blank)
+    guess <- rep(runs$lengths, runs$lengths)[blank]
+    own <- subset(x$diagnostics$told_by_order, is.na(by) & variable == "size")
+    expect_identical(own$n, sum(blank))
+    if (named) {
+      # Without a number of the household its members are neighbours who tell more.
+      expect_identical(own$share, mean(guess == d$size[blank]))
+      p <- mean(blank)
+      m <- d$size[blank]
+      expect_equal(own$chance, mean(m * p^(m - 1) * (1 - p)^2))
+    }
+    released <- quietly(release_data(x))
+    expect_false("home" %in% names(released))
+    runs <- rle(is.na(released$size))
+    expect_lt(max(runs$lengths[runs$values]), 4)
+    expect_identical(page_verdict(released), "ok")
+    expect_identical(page_verdict(quietly(release_data(x, shuffle = FALSE))), "unclear")
+  }
+})
+
+test_that("a released household number reveals the size it counts", {
+  set.seed(1)
+  d <- home_members(1500)
+  file <- sdc_file(d, c("size", "region", "sex", "age"), hh_id = "home")
+  x <- quietly(suppress_cells(file, k = 3, importance = c(region = 2)))
+  for (released in list(
+    quietly(release_data(x, new_ids = "home")), quietly(release_data(x, keep_ids = "home"))
+  )) {
+    expect_length(rle(released$home)$lengths, 1500)
+    expect_identical(page_verdict(released), "unclear")
+  }
+  # Numbers of persons are all different, and new ones reveal nothing.
+  d$person[order(d$region)] <- seq_len(nrow(d))
+  file <- sdc_file(d[-1], c("size", "region", "sex", "age"), id_vars = "person")
+  x <- quietly(suppress_cells(file, k = 3, importance = c(size = 2)))
+  expect_identical(page_verdict(quietly(release_data(x, new_ids = "person"))), "ok")
+  expect_identical(page_verdict(quietly(release_data(x, keep_ids = "person"))), "unclear")
+})
