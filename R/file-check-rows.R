@@ -160,7 +160,10 @@ without_told_keys <- function(rows, missing, told) {
     "columns cannot be compared with the key variables: ", quote_names(odd)
   ))
   kept <- anyNA(told$told_by_order$by)
-  unclear(rows, kept & rows$verdict == "ok", "the order of the records reveals protected values")
+  past <- length(told$history) > 0
+  unclear(rows, kept & rows$verdict == "ok" & (past | missing != "exclude"), paste(
+    "the order of the records reveals", if (past) "protected values" else "missing values"
+  ))
 }
 
 finer_reason <- function(told) {

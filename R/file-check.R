@@ -145,7 +145,7 @@
 #'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
 #'     missing; `told_before`: other columns that reveal values which a protection in the history
-#'     of the file changed; `told_by_order`: what the order kept by a release reveals;
+#'     of the file changed; `told_by_order`: what the order reveals of protected or missing values;
 #'     `told_by_columns`: columns that reveal key variables, see [release_data()]; `finer_columns`:
 #'     those without a role that are more detailed; `not_compared`: those that cannot be compared}
 #' }
@@ -358,10 +358,12 @@ extreme_measure <- function(rows) {
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
-  asked$told_missing <- told_missing(file, asked)
+  asked$history <- file$history
+  seen <- without_blanks(file, asked)
+  asked$told_missing <- told_missing(file, seen, asked$keys)
   asked$finer_columns <- finer_columns(told, file$roles)
   asked$told_before <- told_before(file, asked)
-  asked$told_by_order <- told_by_kept_order(file, asked$keys)
+  asked$told_by_order <- told_by_kept_order(file, seen, asked$keys)
   asked$not_compared <- not_compared(file, asked)
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
@@ -394,10 +396,11 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   )
 }
 
-# Columns that tell or narrow missing values of a key variable, which were suppressed in vain. A
-# column that reveals values narrows these, too. SPSS and Stata have a blank text for a missing one.
-told_missing <- function(file, asked) {
+# The data of a file and the codes of its columns, in which a blank text is missing: SPSS and Stata
+# write it for a missing one.
+without_blanks <- function(file, asked) {
   data <- file$data
+  coded <- asked$coded
   for (name in asked$keys) {
     x <- data[[name]]
     blank <- if (is.factor(x)) {
@@ -407,17 +410,23 @@ told_missing <- function(file, asked) {
     }
     if (length(blank)) {
       data[[name]][blank] <- NA
-      asked$coded[[name]]$codes[blank] <- 0L
+      coded[[name]]$codes[blank] <- 0L
     }
   }
+  list(data = data, coded = coded)
+}
+
+# Columns that tell or narrow missing values of a key variable, which were suppressed in vain. A
+# column that reveals values narrows these, too.
+told_missing <- function(file, seen, keys) {
   told <- told_here(file, told_by_columns(
-    data, NULL, asked$keys, file$roles$hh_id, asked$coded, missing = TRUE
+    seen$data, NULL, keys, file$roles$hh_id, seen$coded, missing = TRUE
   ))
   # Patterns have no other columns.
   if (is.null(told)) {
     return(told)
   }
-  told <- told[order(match(told$variable, asked$keys), -told$n), ]
+  told <- told[order(match(told$variable, keys), -told$n), ]
   told[!duplicated(told[c("variable", "by")]), ]
 }
 
@@ -441,11 +450,16 @@ not_compared <- function(file, asked) {
   }
 }
 
-# What the order of a release reveals: its own, or that of a column in it.
-told_by_kept_order <- function(file, keys) {
+# What the order of a release reveals, its own or that of a column in it; of a file to which nothing
+# was done, or of which nobody knows it, what its order reveals of missing values.
+told_by_kept_order <- function(file, seen, keys) {
   told <- file$told$order
   if (isTRUE(file$forgotten)) {
     told[told$variable %in% keys & (is.na(told$by) | told$by %in% names(file$data)), ]
+  } else if (length(file$history) == 0 && is.null(file$object) && is.null(times_of(file$data))) {
+    order_tells_missing(lapply(rlang::set_names(keys), function(name) {
+      list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)
+    }))
   }
 }
 

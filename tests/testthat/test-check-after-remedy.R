@@ -100,8 +100,13 @@ test_that("no second check condemns what a remedy cured, or passes a file that i
         # The release is in another order: sums of the law round in another way, and neighbours
         # in the order of the file may be why it is in doubt.
         of_law <- page$scenario == "journalist"
-        expect_equal(direct[!of_law, ], page[!of_law, ], tolerance = 1e-13, info = info)
-        law_columns <- setdiff(names(page), "reason")
+        # A household's number was kept by request, and would be left out of the result's release.
+        of_number <- if (any(told$by %in% hh_id)) c("verdict", "reason")
+        columns <- setdiff(names(page), of_number)
+        expect_equal(
+          direct[!of_law, columns], page[!of_law, columns], tolerance = 1e-13, info = info
+        )
+        law_columns <- setdiff(names(page), c("reason", of_number))
         expect_equal(
           direct[of_law, law_columns], page[of_law, law_columns], tolerance = 1e-9, info = info
         )

@@ -247,3 +247,35 @@ test_that("blank text that SPSS and Stata write for missing values is judged as 
     expect_identical(told$n[told$variable == "county" & told$by == "school"], 60L)
   }
 })
+
+test_that("a written release is judged by the order it kept", {
+  set.seed(3)
+  d <- data.frame(region = sort(sample(8, 1200, TRUE)), sex = sample(2, 1200, TRUE),
+                  age = sample(12, 1200, TRUE))
+  keys <- c("region", "sex", "age")
+  x <- quietly(suppress_cells(sdc_file(d, keys), k = 6, importance = c(age = 3)))
+  read <- function(shuffle) {
+    path <- withr::local_tempfile(fileext = ".csv")
+    utils::write.csv(quietly(release_data(x, shuffle = shuffle)), path, row.names = FALSE)
+    quietly(file_check(utils::read.csv(path), keys, limit = list(k = 6)))
+  }
+  kept <- read(FALSE)
+  row <- kept$estimates[kept$estimates$measure == "k", ]
+  expect_identical(row$verdict, "unclear")
+  expect_identical(row$reason, "the order of the records reveals missing values")
+  told <- kept$diagnostics$told_by_order
+  expect_identical(told$variable, "region")
+  expect_identical(told$n, x$variables$n_suppressed[[1]])
+  # Known values whose nearest known neighbours are theirs or beside them.
+  known <- d$region[!is.na(x$data$region)]
+  low <- pmin(head(known, -2), tail(known, -2))
+  high <- pmax(head(known, -2), tail(known, -2))
+  inside <- known[c(-1, -length(known))]
+  right <- sum(low == inside & high == inside)
+  between <- sum(low <= inside & inside <= high & high - low <= 1)
+  expect_true(told$share %in% (c(right, between) / length(known)))
+  expect_match(paste(lines_of(kept), collapse = " "), "shuffle the records", fixed = TRUE)
+  shuffled <- read(NULL)
+  expect_identical(shuffled$estimates$verdict[shuffled$estimates$measure == "k"], "ok")
+  expect_null(shuffled$diagnostics$told_by_order)
+})
