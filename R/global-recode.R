@@ -21,6 +21,9 @@
 #' values become their mean (weighted, if the file has weights), so that means and totals of the
 #' variable stay. The mean of fewer than 3 records would reveal the values: it is an error.
 #'
+#' Cut points and ends that would leave one value are an error; if no value changes, a message
+#' says so, and the history has no step.
+#'
 #' Missing values stay missing. If another column, or the order of the records, reveals the values
 #' behind a recoding, a message names it, see [release_data()].
 #'
@@ -42,6 +45,7 @@
 #' @return An [sdc_file()] with the recoded columns; all others are unchanged. For an
 #'   sdcMicroObj that object. Errors: `unknown_key_var`, `bad_argument`; `unprotectable` for the
 #'   mean of fewer than 3 records; `bad_data` for a table whose values the engine does not find.
+#'   Message: `nothing_to_do`.
 #' @family recoding
 #' @concept global recoding
 #' @concept top coding
@@ -82,22 +86,27 @@ recode_ends <- function(ask, given, end, by, replace) {
   recode_named(ask, given, function(values, at, name) {
     numbers <- function() number_column(values$x, name)
     limit <- if (by == "value") at else end_of(numbers(), values$times, at, end, by, name)
+    if (!are_distinct_numbers(limit, FALSE) || !is.finite(limit)) {
+      stop_argument(name, "be one number", given_words(limit))
+    }
     made <- if (replace == "mean") {
       cut_to_mean(numbers(), limit, end, name, values)
     } else {
-      do.call(cut_end, rlang::set_names(list(values$x, name, limit), c("x", "name", end)))
+      cut_end(values$x, limit, end, name)
     }
+    sides <- if (end == "top") c("above", "below") else c("below", "above")
     # A cut that follows from the records is a value of one.
-    if (by != "value") {
-      made$words <- paste0(
-        end, " coded, ", if (by == "share") {
-          paste("at most", format_percent(at))
-        } else {
-          paste("at least", plural(at, "record"))
-        }
-      )
-    }
-    if (replace == "mean") made$words <- paste0(made$words, ", mean kept")
+    told <- by == "value"
+    made$words <- paste0(end, " coded", if (told) {
+      paste(" at", format_number(limit))
+    } else if (by == "share") {
+      paste(", at most", format_percent(at))
+    } else {
+      paste(", at least", plural(at, "record"))
+    }, if (replace == "mean") ", mean kept")
+    sides <- paste(sides, if (told) format_number(limit) else "the cut")
+    made$if_none <- paste0("no value lies ", sides[[1]], ".")
+    made$if_one <- paste0("No value lies ", sides[[2]], ".")
     made
   })
 }
@@ -126,11 +135,10 @@ end_of <- function(x, times, at, end, by, name) {
   if (end == "top") limit else -limit
 }
 
+beyond_end <- function(x, limit, end) if (end == "top") x > limit else x < limit
+
 cut_to_mean <- function(x, limit, end, name, values) {
-  if (!are_distinct_numbers(limit, FALSE)) {
-    stop_argument(name, "be one number", given_words(limit))
-  }
-  beyond <- which(if (end == "top") x > limit else x < limit)
+  beyond <- which(beyond_end(x, limit, end))
   n_beyond <- if (is.null(values$times)) length(beyond) else sum(values$times[beyond])
   if (n_beyond %in% 1:2) {
     stop_sdc(
@@ -144,13 +152,11 @@ cut_to_mean <- function(x, limit, end, name, values) {
     )
   }
   group <- replace(rep(NA_integer_, length(x)), beyond, 1L)
-  list(
-    column = if (n_beyond > 0) group_means(x, group, values$weights) else x,
-    words = paste(end, "coded at", format_number(limit))
-  )
+  list(column = if (n_beyond > 0) group_means(x, group, values$weights) else values$x)
 }
 
-# `recode` gives the new column of values, see recoding_values(), and the words for it.
+# `recode` gives the new column of values, see recoding_values(), the words for it, and those for
+# a column that is unchanged (`if_none`) or has one value left (`if_one`), which a list may ask for.
 recode_named <- function(ask, given, recode) {
   file <- ask$file
   if (length(given) == 0 || is.null(names(given)) || !all(nzchar(names(given))) ||
@@ -169,22 +175,44 @@ recode_named <- function(ask, given, recode) {
   old <- lapply(rlang::set_names(names(given)), recoding_values, file = file)
   made <- Map(recode, old, given, names(given))
   new <- lapply(made, `[[`, "column")
-  said <- paste(names(given), vapply(made, `[[`, "", "words"), collapse = ", ")
+  for (name in names(made)) check_recoding(old[[name]]$x, made[[name]], name)
+  changed <- Filter(function(name) !identical(new[[name]], old[[name]]$x), names(new))
+  if (length(changed) == 0) {
+    return(if (is.null(file$object)) close_file(file) else file$object)
+  }
+  new <- new[changed]
+  said <- paste(changed, vapply(made[changed], `[[`, "", "words"), collapse = ", ")
   words <- paste0(ask$.name, "(): ", said)
   if (!is.null(file$table)) {
     return(recoded_table(file, old, new, ask$.name, words))
   }
   data <- file$data
   for (name in names(new)) data <- replace_column(data, name, new[[name]])
-  recoded_file(file, data, ask$.name, words, names(given))
+  recoded_file(file, data, ask$.name, words, changed)
+}
+
+check_recoding <- function(old, made, name) {
+  n_values <- function(x) length(sorted_values(column_values(x)))
+  if (identical(made$column, old)) {
+    inform_sdc(
+      "nothing_to_do", paste0(quote_names(name), " is unchanged: ", made$if_none),
+      columns = name
+    )
+  } else if (length(made$if_one) && n_values(made$column) == 1 && n_values(old) > 1) {
+    stop_argument(
+      name, "leave the variable at least two values", paste0(made$if_one, " One would be left."),
+      paste0("To release none of its values: release_data(file, drop = ", names_code(name), ").")
+    )
+  }
 }
 
 recode_by <- function(values, by, name) {
   x <- values$x
   if (is.list(by)) {
-    return(list(column = join_categories(x, by, name), words = paste(
-      "in", plural(length(by), "group")
-    )))
+    return(list(
+      column = join_categories(x, by, name), words = paste("in", plural(length(by), "group")),
+      if_none = "every group has one value."
+    ))
   }
   if (!is.numeric(by) || anyNA(by) || is.unsorted(by, strictly = TRUE)) {
     rise <- is.numeric(by) && !anyNA(by)
@@ -194,13 +222,16 @@ recode_by <- function(values, by, name) {
     )
   }
   check_number_to_cut(x, name)
-  made <- hierarchy(x, breaks = by, drop = FALSE, name = name)
-  # Bands of one value each.
-  if (length(made) == 1) {
-    return(list(column = x, words = "unchanged"))
-  }
-  list(column = recode_column(x, made, 1), words = made$steps[[2]]$words)
+  about <- list(name = name)
+  step <- break_steps(hierarchy_values(x, about), by, about)[[1]]
+  list(
+    column = made_by_step(x, step), words = step$words,
+    if_one = "All values lie in one band: no cut point lies between them."
+  )
 }
+
+# Not by a hierarchy, which drops levels that join no values: the values themselves are recoded.
+made_by_step <- function(x, step) eval(step$expr, list(x = column_values(x)), baseenv())
 
 check_number_to_cut <- function(x, name) {
   if (!is.numeric(column_values(x))) {
@@ -212,18 +243,14 @@ check_number_to_cut <- function(x, name) {
   }
 }
 
-cut_end <- function(x, name, ...) {
-  end <- list(...)
-  if (!are_distinct_numbers(end[[1]], FALSE)) {
-    stop_argument(name, "be one number", given_words(end[[1]]))
-  }
-  values <- column_values(x)
+cut_end <- function(x, limit, end, name) {
   check_number_to_cut(x, name)
-  made <- hierarchy(x, ..., drop = FALSE, name = name)
-  words <- paste(names(end), "coded at", format_number(end[[1]]))
-  # An end beyond all values changes nothing, and is dropped.
-  column <- if (length(made) > 1) recode_column(x, made, 1) else x
-  list(column = column, words = words)
+  if (!any(beyond_end(column_values(x), limit, end), na.rm = TRUE)) {
+    return(list(column = x))
+  }
+  values <- hierarchy_values(x, list(name = name))$values
+  step <- if (end == "top") ends_step(limit, NULL, values) else ends_step(NULL, limit, values)
+  list(column = made_by_step(x, step))
 }
 
 # Values joined under new names, in the place of the first of each group.

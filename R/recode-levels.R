@@ -42,7 +42,8 @@ check_ends <- function(values, given, about) {
 
 # A number as R code, whole ones of integer columns as integers.
 as_code <- function(value, like) {
-  if (is.integer(like) && value == round(value)) as.integer(value) else as.double(value)
+  whole <- is.integer(like) && value == round(value) && abs(value) <= .Machine$integer.max
+  if (whole) as.integer(value) else as.double(value)
 }
 
 ends_step <- function(top, bottom, values) {

@@ -163,3 +163,64 @@ test_that("a group takes the name of a value that others have only with them", {
   made <- quietly(global_recode(regions, region = list(Vienna = c("Tyrol", "Vienna"))))
   expect_identical(as.character(made$region), c("Vienna", "Vienna", "Vorarlberg"))
 })
+
+test_that("a variable is not left with one value", {
+  data <- data.frame(size = c(3, 8, 8, 20), kind = c("a", "b", "b", NA))
+  refused <- function(code) {
+    conditionMessage(expect_error(code, class = "sdcRisk_error_bad_argument"))
+  }
+  expect_match(refused(top_code(data, size = -5)), "No value lies below -5. One", fixed = TRUE)
+  expect_match(refused(top_code(data, size = 2, .replace = "mean")), "below 2.", fixed = TRUE)
+  expect_match(refused(bottom_code(data, size = 20)), "No value lies above 20.", fixed = TRUE)
+  # A cut that follows from the records is not told.
+  said <- refused(top_code(data, size = 0.8, .by = "share"))
+  expect_match(said, "No value lies below the cut. One would be left.", fixed = TRUE)
+  for (cuts in list(3, 2, 21, c(0, 21))) {
+    said <- refused(global_recode(data, size = cuts))
+    expect_match(said, "in one band: no cut point lies between them", fixed = TRUE)
+  }
+  expect_match(said, "release_data(file, drop = \"size\")", fixed = TRUE)
+  # One group of all values is asked for by name.
+  made <- quietly(global_recode(data, kind = list(any = c("a", "b"))))
+  expect_identical(as.character(made$kind), c("any", "any", "any", NA))
+  # Two values, and a variable that had one before.
+  made <- quietly(global_recode(data, size = 8))
+  expect_identical(as.character(made$size), c("<8", "8+", "8+", "8+"))
+  expect_identical(quietly(top_code(data.frame(size = c(5, 5)), size = 4))$size, c(4, 4))
+})
+
+test_that("a recoding that changes nothing is told and is no step", {
+  unchanged <- function(code, text) {
+    expect_message(made <- code, text, fixed = TRUE, class = "sdcRisk_message_nothing_to_do")
+    expect_identical(as.data.frame(made)$age, adult$age)
+    expect_s3_class(made, "sdc_file")
+    expect_null(summary(made)$history)
+  }
+  unchanged(top_code(file, age = 1000), "\"age\" is unchanged: no value lies above 1000.")
+  unchanged(top_code(adult, age = 3e9), "no value lies above 3e+09.")
+  unchanged(bottom_code(file, age = -5), "no value lies below -5.")
+  unchanged(top_code(file, age = 99, .replace = "mean"), "no value lies above 99.")
+  unchanged(top_code(file, age = 1e-9, .by = "share"), "no value lies above the cut.")
+  # A step names what it changed.
+  expect_message(
+    made <- top_code(file, age = 65, hours_per_week = 1e4), "\"hours_per_week\" is unchanged"
+  )
+  expect_identical(summary(made)$history, "top_code(): age top coded at 65")
+  expect_identical(summary(made)$states$variable, "age")
+})
+
+test_that("values are recoded that no others are joined with", {
+  data <- data.frame(size = c(1, 2, 3, 900))
+  expect_identical(quietly(top_code(data, size = 10))$size, c(1, 2, 3, 10))
+  expect_identical(quietly(bottom_code(data, size = 2.5))$size, c(2.5, 2.5, 3, 900))
+  expect_identical(quietly(bottom_code(data, size = 1.5))$size, c(1.5, 2, 3, 900))
+  made <- quietly(global_recode(data, size = c(0, 2, 3, 10)))
+  expect_identical(as.character(made$size), c("0-1", "2", "3-9", "10+"))
+  # A bound between whole numbers, and one beyond them.
+  data$size <- as.integer(data$size)
+  expect_identical(quietly(top_code(data, size = 2.5))$size, c(1, 2, 2.5, 2.5))
+  expect_error(
+    bottom_code(data, size = 3e9), "No value lies above 3e+09", fixed = TRUE,
+    class = "sdcRisk_error_bad_argument"
+  )
+})

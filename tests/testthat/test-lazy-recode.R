@@ -28,7 +28,7 @@ recode_roads <- list(
     file <- top_code(file, size = 0.2, .by = "share", .replace = "mean")
     file <- bottom_code(file, age = 60, .by = "records")
     file <- top_code(file, age = 24, .replace = "mean")
-    global_recode(file, age = c(0, 22), size = list(low = "2"))
+    global_recode(file, age = c(0, 23), size = list(low = "2"))
   },
   names = function(file) {
     towns <- sort(unique(recode_file()$town))
