@@ -68,6 +68,7 @@ check_figures <- function(x, all) {
 # What the page found besides its figures, the gravest first.
 page_notes <- function(x) {
   c(
+    told_line(x$diagnostics$told_others),
     told_line(x$diagnostics$told_by_columns, "key variables"), order_line(x),
     missing_line(declared_only(x$diagnostics$missing), x$settings$n), look_lines(x$roles)
   )
@@ -78,7 +79,8 @@ whole_notes <- function(x) {
   differ <- x$contradictions
   c(
     reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
-    told_line(d$told_by_columns, "key variables"), order_line(x), d$notes,
+    told_line(d$told_others), told_line(d$told_by_columns, "key variables"), order_line(x),
+    d$notes,
     if (nrow(differ)) {
       c(
         "Measures that differ, and which to report:",

@@ -176,7 +176,8 @@ is_within_limits <- function(x) {
 
 # The page without the columns that reveal protected values or are more detailed than a key.
 without_told_step <- function(x, roles, names) {
-  told <- do.call(rbind, x$diagnostics[c("told_missing", "told_before", "finer_columns")])
+  told <- c("told_missing", "told_before", "told_others", "finer_columns")
+  told <- do.call(rbind, x$diagnostics[told])
   columns <- if (NROW(told)) setdiff(telling_columns(told, names), unlist(roles))
   if (length(columns)) {
     gone <- lapply(columns, as.name)

@@ -144,8 +144,8 @@
 #'   \item{`diagnostics`}{`doubts`: by measure, why its interval is not known to hold; `signals`:
 #'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
-#'     missing; `told_before`: other columns that reveal values which a protection in the history
-#'     of the file changed; `told_by_order`: what the order reveals of protected or missing values;
+#'     missing; `told_before`: others that reveal values that a protection in the history changed,
+#'     `told_others` of other variables; `told_by_order`: what the order reveals;
 #'     `told_by_columns`: columns that reveal key variables, see [release_data()]; `finer_columns`:
 #'     those without a role that are more detailed; `not_compared`: those that cannot be compared}
 #' }
@@ -362,7 +362,9 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   seen <- without_blanks(file, asked)
   asked$told_missing <- told_missing(file, seen, asked$keys)
   asked$finer_columns <- finer_columns(told, file$roles)
-  asked$told_before <- told_before(file, asked)
+  before <- told_before(file, asked)
+  of_keys <- before$variable %in% asked$keys
+  asked$told_before <- before[of_keys, ]
   asked$told_by_order <- told_by_kept_order(file, seen, asked$keys)
   asked$not_compared <- not_compared(file, asked)
   rows <- check_rows(found, asked)
@@ -386,7 +388,8 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing, told_by_columns = told,
-      told_before = asked$told_before, told_by_order = asked$told_by_order,
+      told_before = asked$told_before, told_others = before[!of_keys, ],
+      told_by_order = asked$told_by_order,
       finer_columns = asked$finer_columns, not_compared = asked$not_compared,
       doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
       notes = check_notes(facts)
@@ -436,7 +439,11 @@ told_here <- function(file, told) if (isTRUE(file$forgotten)) told else told_una
 # What protections found by comparing with the original, unless the file itself shows it.
 told_before <- function(file, asked) {
   told <- told_here(file, file$told$columns)
-  told <- told_among(told[told$variable %in% asked$keys, ], setdiff(names(file$data), asked$keys))
+  of_keys <- told$variable %in% asked$keys
+  told <- rbind(
+    told_among(told[of_keys, ], setdiff(names(file$data), asked$keys)),
+    told_among(told[!of_keys, ], names(file$data))
+  )
   seen <- rbind(asked$told_missing, asked$finer_columns)
   told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]
 }

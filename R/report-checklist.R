@@ -233,7 +233,7 @@ answer_told <- function(entries) {
     if (is.null(told)) {
       return(NULL)
     }
-    told <- told_unasked(told)
+    told <- rbind(x$diagnostics$told_others, told_unasked(told))
     protected <- if (inherits(x, "sdc_file_check")) "values of " else "protected values of "
     if (nrow(told) == 0) {
       paste0("None was found that reveals ", sub(" of $", "", protected), ".")

@@ -187,7 +187,10 @@ without_few_in_words <- function(x, others) {
 
 # A result without shares of few values that columns or the order reveal.
 without_few_told <- function(x) {
-  tables <- c("told_missing", "told_before", "told_by_columns", "finer_columns", "told_by_order")
+  tables <- c(
+    "told_missing", "told_before", "told_others", "told_by_columns", "finer_columns",
+    "told_by_order"
+  )
   for (name in Filter(function(name) NROW(unclass(x)$diagnostics[[name]]) > 0, tables)) {
     told <- x$diagnostics[[name]]
     # Of an order `n` has all values, of a column those that it reveals.

@@ -698,3 +698,36 @@ test_that("a category whose other values were suppressed is not said to reveal t
   expect_identical(revealed(3), integer())
   expect_identical(revealed(30), 30L)
 })
+
+test_that("a page says which columns reveal protected values of variables that are no keys", {
+  set.seed(3)
+  d <- data.frame(
+    region = sample(letters[1:3], 300, TRUE), sex = sample(c("f", "m"), 300, TRUE),
+    wage = round(exp(stats::rnorm(300, 10, 0.5)))
+  )
+  d$wage_k <- d$wage / 1000
+  file <- sdc_file(d, c("region", "sex"), num_vars = "wage", pop_size = 3e5)
+  safe <- quietly(microaggregate(file, k = 5))
+  release <- quietly(release_data(safe))
+  limit <- list(k = 3)
+  said <- "Released columns reveal protected values: \"wage_k\" reveals 300 of 300 values of"
+  for (x in list(safe, release)) {
+    page <- quietly(file_check(x, limit = limit))
+    told <- page$diagnostics$told_others
+    expect_identical(c(told$variable, told$by), c("wage", "wage_k"))
+    expect_identical(told$n, as.integer(sum(safe$wage != d$wage)))
+    expect_equal(NROW(page$diagnostics$told_before), 0)
+    # Classes of the key variables are what they are.
+    expect_identical(k_of_page(x), c(verdict = "ok", reason = ""))
+    for (lines in list(format(page, width = 1e4), format(page, width = 1e4, all = TRUE))) {
+      expect_match(paste(lines, collapse = " "), said, fixed = TRUE)
+    }
+    expect_match(page$next_steps, "subset(file, select = -wage_k)", fixed = TRUE, all = FALSE)
+  }
+  # As a key variable it reveals the wage, too; without it nothing is told.
+  page <- quietly(file_check(sdc_file(safe, c("region", "wage_k")), limit = limit))
+  expect_identical(page$diagnostics$told_others$by, "wage_k")
+  page <- quietly(file_check(quietly(release_data(safe, drop = "wage_k")), limit = limit))
+  expect_equal(NROW(page$diagnostics$told_others), 0)
+  expect_no_match(paste(format(page, all = TRUE), collapse = " "), "reveal protected values")
+})
