@@ -17,8 +17,10 @@ declare_measure(
     tabulation_missing_clause(x), ". Violation: a cell with ", violation_words(x$settings), "."
   ),
   n_records_violating = figure(
-    "Records in a small cell of at least one table", "count", scenario = "tables", of = n,
-    note = paste0(plural(n_tables, "table"), ", ", format_percent(prop_records), " of the records"),
+    "Records in a small cell of at least one table", "count", scenario = "tables",
+    of = n_in_tables, note = paste0(
+      plural(n_tables, "table"), ", ", format_percent(prop_records), " of the records in them"
+    ),
     says = "%s of the records are in at least one such cell"
   ),
   prop_cells = figure(
@@ -32,7 +34,8 @@ declare_measure(
   ),
   prop_records = figure(
     "Records in such cells", "share", scenario = "tables", key = "small_cell_records",
-    question = "What share of the records is in one?", board = FALSE, print = FALSE
+    question = "What share of the records is in one?", board = FALSE, print = FALSE,
+    absent = if (n_cells == 0) "every record is incomplete in every table" else ""
   ),
   violations_max = figure(
     "Violations of a record, most", "count", scenario = "tables", of = n_tables, board = FALSE,

@@ -73,10 +73,10 @@
 #'   \item{`tables`}{per table: `key_set`, `dim`, `n_cells`, `n_violations` (cells),
 #'     `n_records` (in these), by falling number of records within a size}
 #'   \item{`estimates`}{one row: `dims`, `threshold`, `weight_threshold`, `combine`,
-#'     `n`, `n_tables`, `n_cells`, `n_cell_violations`, `prop_cells` (`NA` without cells),
-#'     `n_records_violating`, `prop_records`, `violations_sum`,
-#'     `violations_mean`, `violations_median`, `violations_q95`,
-#'     `violations_q99`, `violations_max`}
+#'     `n`, `n_tables`, `n_in_tables` (records in at least one table, of which shares, means and
+#'     quantiles are), `n_cells`, `n_cell_violations`, `prop_cells`, `n_records_violating`,
+#'     `prop_records`, `violations_sum`, `violations_mean`, `violations_median`,
+#'     `violations_q95`, `violations_q99`, `violations_max`; `NA` without cells}
 #' }
 #' @references
 #' Hundepool, A., Domingo-Ferrer, J., Franconi, L., Giessing, S., Schulte
@@ -251,7 +251,10 @@ table_names <- function(variables, dims) {
 
 tabulation_estimates <- function(found, times, settings) {
   violations <- found$n_violations
-  at <- function(probability) quantile_over(violations, probability, times)
+  # A record that is in no table can be in no small cell.
+  seen <- found$n_tables > 0
+  seen_times <- times[seen]
+  at <- function(probability) quantile_over(violations[seen], probability, seen_times)
   n_cells <- sum(found$table_cells)
   frame(
     dims = paste(settings$dims, collapse = ", "),
@@ -262,12 +265,13 @@ tabulation_estimates <- function(found, times, settings) {
       as.double(settings$weight_threshold)
     },
     combine = settings$combine, n = settings$n, n_tables = length(found$table_dim),
+    n_in_tables = as_count(sum_over(seen, times)),
     n_cells = n_cells, n_cell_violations = sum(found$table_violations),
     prop_cells = if (n_cells > 0) sum(found$table_violations) / n_cells else NA_real_,
     n_records_violating = as_count(sum_over(violations > 0, times)),
-    prop_records = mean_over(violations > 0, times),
+    prop_records = if (any(seen)) mean_over(violations[seen] > 0, seen_times) else NA_real_,
     violations_sum = sum_over(as.double(violations), times),
-    violations_mean = mean_over(violations, times),
+    violations_mean = if (any(seen)) mean_over(violations[seen], seen_times) else NA_real_,
     violations_median = at(0.5), violations_q95 = at(0.95),
     violations_q99 = at(0.99), violations_max = max(violations)
   )

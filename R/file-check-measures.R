@@ -16,7 +16,7 @@ run_methods <- function(file, asked, only = NULL) {
   every_rule <- c("wildcard", "category", "exclude")
   # A method is run if nothing speaks against it. Without incomplete records every rule
   # for missing values gives the same.
-  run <- function(method, args, why = NULL, rules = every_rule[-1]) {
+  run <- function(method, args, why = NULL, rules = every_rule[-1], of = file) {
     known <- asked$missing %in% rules
     if (!is.null(only) && !method %in% only) {
       return("not asked for")
@@ -28,8 +28,9 @@ run_methods <- function(file, asked, only = NULL) {
       return(why)
     }
     rule <- if (known) list(missing = asked$missing)
-    attempt(method, do.call(method, c(list(file), args, rule)), signals)
+    attempt(method, do.call(method, c(list(of), args, rule)), signals)
   }
+  complete <- complete_file(file, asked)
   unknown <- if (is.null(facts$pop_size)) facts$why
   n_sets <- choose(asked$n_keys, asked$p)
   found <- list(
@@ -39,16 +40,30 @@ run_methods <- function(file, asked, only = NULL) {
       "check_qar", list(p = asked$p, sets = n_sets * facts$n_rows <= most_set_work)
     ),
     population_risk = run("check_law", list(), unknown, every_rule),
-    exhaustive_tabulation = run("exhaustive_tabulation", list()),
+    exhaustive_tabulation = run("exhaustive_tabulation", list(), of = complete),
     household_matches = if (asked$missing == "wildcard" && !is.null(asked$hh_id)) {
       run("n_matches", list(), rules = every_rule)
     },
     strata_matches = if (!is.null(asked$strata_var)) {
       run("check_matches_on", list(union(file$roles$key_vars, asked$strata_var)), NULL, every_rule)
     },
-    key_overview = run("check_overview", list(asked), no_overview(asked, facts), every_rule)
+    key_overview = run(
+      "check_overview", list(asked), no_overview(asked, facts), every_rule, of = complete
+    )
   )
   list(found = found, signals = signals$all)
+}
+
+# For methods that leave out a record from the tables or key sets alone in which it is incomplete:
+# the file in which an incomplete record has no key value, so that all judge the same records.
+complete_file <- function(file, asked) {
+  if (asked$missing == "exclude" && asked$n_incomplete > 0) {
+    keys <- asked$variables
+    incomplete <- Reduce(`|`, lapply(asked$coded[keys], function(column) column$codes == 0L))
+    for (name in keys) file$data[[name]][incomplete] <- NA
+    file$codes <- NULL
+  }
+  file
 }
 
 no_overview <- function(asked, facts) {

@@ -72,7 +72,7 @@ check_points <- function(x) {
   for (column in c("value", "low", "high", "limit")) {
     e[[column]] <- ifelse(
       unit == "matches", 1 / e[[column]],
-      ifelse(unit == "count", e[[column]] / x$settings$n, e[[column]])
+      ifelse(unit == "count", e[[column]] / n_judged(x), e[[column]])
     )
   }
   e$label <- factor(e$label, rev(unique(e$label)))

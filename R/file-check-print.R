@@ -93,8 +93,13 @@ whole_notes <- function(x) {
 
 # "not within your limits: 88 of 182 records (48%) share their key with fewer than 3"
 verdict_words <- function(x) {
-  rows_verdict(measures(x), x$settings$n, told_missing_words(x$diagnostics$told_missing))
+  rows_verdict(measures(x), n_judged(x), told_missing_words(x$diagnostics$told_missing))
 }
+
+# The records that a page judges.
+n_judged <- function(x) x$settings$n - n_left_out(x)
+
+n_left_out <- function(x) if (x$settings$missing == "exclude") x$diagnostics$n_incomplete else 0
 
 # As above for the rows of measures() on a file of `n` records, followed by `told`.
 rows_verdict <- function(rows, n_records, told = NULL) {
@@ -193,7 +198,9 @@ size_words_of <- function(x) {
   role <- function(name, word) if (!is.null(name)) paste(word, quote_names(name))
   c(
     paste0(
-      plural(s$n, "record"), ", ", plural(length(s$key_vars), "key variable"), ": ",
+      plural(s$n, "record"), if (n_left_out(x) > 0) {
+        paste0(" (", missing_clause("exclude", n_left_out(x)), ")")
+      }, ", ", plural(length(s$key_vars), "key variable"), ": ",
       paste(shorten(utils::head(s$key_vars, 10), 24), collapse = ", "),
       if (length(s$key_vars) > 10) paste0(" and ", length(s$key_vars) - 10, " more"), "."
     ),

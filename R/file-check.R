@@ -263,6 +263,7 @@ coded_page <- function(file, asked, labels = NULL) {
     file, file$roles$key_vars, key_groups = file$roles$key_groups, candidates = TRUE,
     labels = labels, roles = role_columns(file$data, file$roles)
   )
+  asked$variables <- table$variables
   asked$keys <- names(table$keys)
   asked$n_keys <- length(asked$keys)
   asked$remedy <- file$remedy

@@ -258,10 +258,34 @@ test_that("categories that one person may hold are not named", {
   expect_match(lines_of(alone), "30 of a, 30 of b", all = FALSE)
 })
 
+test_that("shares are of the records that are in a table", {
+  set.seed(3)
+  data <- random_file(60, levels = c(4, 5, 6), missing_rate = 0.5, seed = 3)
+  for (dims in list(1, 2, 3, 1:2)) {
+    e <- exhaustive_tabulation(data, NULL, dims)$estimates
+    slow <- slow_tabulation(data, dims, 3)
+    # A record with as many known values is in a table.
+    seen <- rowSums(!is.na(data)) >= min(dims)
+    expect_equal(e$n_in_tables, sum(seen))
+    expect_equal(e$prop_records, sum(slow$violations > 0) / sum(seen))
+    expect_equal(e$violations_mean, sum(slow$violations) / sum(seen))
+    expect_equal(e$violations_median, stats::quantile(
+      slow$violations[seen], 0.5, names = FALSE, type = 8
+    ))
+  }
+  # Of the print, too.
+  found <- exhaustive_tabulation(data, NULL, 3)
+  e <- found$estimates
+  share <- format(signif(100 * e$n_records_violating / e$n_in_tables, 3))
+  words <- paste0(" ", e$n_records_violating, " (", share, "%)")
+  expect_match(lines_of(found), words, fixed = TRUE, all = FALSE)
+})
+
 test_that("a file without a complete value has no cells and says so", {
   data <- data.frame(a = rep(NA, 5), b = rep(NA_character_, 5))
   found <- exhaustive_tabulation(data, c("a", "b"))
   expect_identical(found$estimates$prop_cells, NA_real_)
+  expect_identical(found$estimates$prop_records, NA_real_)
   expect_false(any(grepl("most small cells", lines_of(found))))
   expect_match(interpret(found), "all 3 tables .* incomplete in every table")
   expect_match(lines_of(found), "(5 incomplete records, 100%)", fixed = TRUE, all = FALSE)

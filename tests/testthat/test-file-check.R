@@ -630,6 +630,42 @@ test_that("measures without the wildcard are not judged on incomplete files, and
   )$estimates$risk)
 })
 
+test_that("by \"exclude\" every share of the page is of the complete records", {
+  data <- file_of_all(seed = 6)
+  data$job[data$region == 1] <- NA
+  complete <- data[stats::complete.cases(data[four]), ]
+  x <- quietly(file_check(data, four, sensitive = "ill", missing = "exclude"))
+  # In base R, on the complete records alone.
+  n <- nrow(complete)
+  key <- function(keys) do.call(paste, complete[keys])
+  matches <- as.vector(table(key(four))[key(four)])
+  values <- tapply(complete$ill, key(four), function(v) length(unique(v)))[key(four)]
+  slow <- slow_tabulation(complete[four], 1:2, 3)
+  sets <- vapply(utils::combn(four, 3, simplify = FALSE), function(keys) {
+    length(unique(key(keys))) / n
+  }, 0)
+  expected <- c(
+    prop_unique = mean(matches == 1), n_homogeneous = sum(values == 1), set_risk = max(sets),
+    small_cells = sum(slow$tables$n_violations) / sum(slow$tables$n_cells),
+    small_cell_records = mean(slow$violations > 0)
+  )
+  expect_equal(value_of(x, names(expected)), unname(expected), tolerance = 1e-12)
+  terms <- as.data.frame(tidy(x))
+  expect_equal(terms$estimate[match(names(expected), terms$term)], unname(expected))
+  # Of the page and of its patterns.
+  patterns <- quietly(file_check(pattern_table(data, four), missing = "exclude"))
+  cells <- c("small_cells", "small_cell_records")
+  expect_equal(value_of(patterns, cells), unname(expected[cells]), tolerance = 1e-12)
+  few <- sum(matches < 3)
+  words <- paste0(few, " of ", n, " records (", format(signif(100 * few / n, 3)), "%) share")
+  expect_match(text_of(x), words, fixed = TRUE)
+  expect_match(text_of(x), paste0(nrow(data) - n, " incomplete records excluded"))
+  alone <- vapply(four, function(v) sum(table(key(setdiff(four, v))) == 1), 0)
+  at <- match(four, x$drivers$variable)
+  expect_equal(x$drivers$n_unique_without[at], unname(alone))
+  expect_equal(x$drivers$unique_change[at], unname(alone) - sum(matches == 1))
+})
+
 test_that("two functions count the same sample uniques", {
   keys <- c("age", "workclass", "occupation", "sex", "race")
   weighted <- transform(adult, w = 10)
