@@ -301,7 +301,7 @@ new_interval_disclosure <- function(within, width, files, vars, prints, this_cal
       list(distance = if (is.null(distance)) rep(NA_real_, n) else distance), counts, flags
     )),
     settings = list(
-      key_vars = vars, width = width, n = n, fingerprint = prints$original,
+      key_vars = vars, num_vars = vars, width = width, n = n, fingerprint = prints$original,
       wave_fingerprints = prints, version = own_version()
     ),
     diagnostics = list(

@@ -41,8 +41,8 @@ figure_words <- function(x, unit) {
   out <- character(length(x))
   tiny <- !is.na(x) & x > 0 & x < 1e-6
   of <- function(units, f) out[unit %in% units] <<- f(x[unit %in% units])
-  of(c("matches", "count"), format_amount)
-  of("risk", format_risk)
+  of(c("matches", "count", "amount"), format_amount)
+  of(c("risk", "number"), format_risk)
   of("share", format_percent)
   out[tiny & unit != "share"] <- paste("below", chartr(".", getOption("OutDec"), "0.000001"))
   out[is.na(x)] <- "\u2013"

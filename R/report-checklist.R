@@ -16,7 +16,7 @@ not_examined <- function(entries) {
     sprintf("Not measured by file_check()%s: %s.", if (two) paste0(" ", e$stage) else "", reasons)
   }))
   keys <- unique(unlist(lapply(entries, function(e) {
-    k <- e$result$settings$key_vars
+    k <- key_names(e$result)
     if (is.character(k)) k
   })))
   continuous <- unique(unlist(lapply(checks, function(e) continuous_line(e$result$roles))))
@@ -89,7 +89,7 @@ checklist_items <- function() {
     ),
     item("Geography", "Do sampling units, strata or contextual variables narrow the area down?"),
     item("Key variables", "Which variables may an intruder know?", function(e) {
-      keys <- unique(unlist(lapply(e, function(x) x$result$settings$key_vars)))
+      keys <- unique(unlist(lapply(e, function(x) key_names(x$result))))
       if (is.character(keys)) paste(keys, collapse = ", ")
     }),
     item("Key variables", "How many values do they have, and which adds most uniques?",

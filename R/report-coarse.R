@@ -59,7 +59,7 @@ coarse_result <- function(x) {
   shown <- coarse_sums(shown, x)
   for (name in intersect(told_sizes, names(e))) shown$estimates[[name]] <- NA_real_
   for (name in intersect(told_shares, names(e))) {
-    few <- length(unlist(x$settings$key_vars)) < 3
+    few <- length(unlist(key_names(x))) < 3
     shown$estimates[[name]] <- if (few) NA_real_ else signif(e[[name]], 2)
   }
   if (inherits(x, "sdc_attribute_risk")) {

@@ -36,7 +36,7 @@ cells_changed <- function(entries) {
     e <- entry$result$estimates
     switch(entry$fun,
       suppress_cells = e$n_suppressed, invariant_pram = e$n_changed,
-      utility_loss = e$n_blank + e$n_exchanged
+      utility_loss = sum(entry$result$variables[c("n_blank", "n_exchanged")])
     )
   }))
   counts <- counts[counts > 0]
@@ -66,7 +66,7 @@ board_table <- function(entries, settings) {
     of_release <- entry$fun %in% protecting || entry$fun == "utility_loss" && released
     rows$stage <- if (of_release) "after" else entry$stage
     if (counts_perturbed(entry, entries)) rows <- without_verdict(rows)
-    rows$keys <- paste(sort(as.character(unlist(entry$result$settings$key_vars))), collapse = " + ")
+    rows$keys <- paste(sort(as.character(unlist(key_names(entry$result)))), collapse = " + ")
     rows
   })
   table <- tell_apart(do.call(rbind, parts))

@@ -79,7 +79,7 @@ file_line <- function(content) {
   of <- Filter(function(entry) entry$stage == "before", content$entries)
   if (length(of) == 0) of <- content$entries
   n <- unlist(lapply(of, function(entry) entry$result$settings$n))
-  keys <- unique(unlist(lapply(of, function(entry) entry$result$settings$key_vars)))
+  keys <- unique(unlist(lapply(of, function(entry) key_names(entry$result))))
   paste0(
     if (length(n)) paste0("A file of ", plural(n[[1]], "record"), ". "),
     if (is.character(keys) && length(keys)) {

@@ -406,12 +406,12 @@ made_apart <- function(entries) {
   others <- entries[!protects & !after & !costs]
   checks <- Filter(function(e) e$fun == "file_check", others)
   if (length(checks)) others <- checks[1]
-  others <- Filter(function(e) is.character(e$result$settings$key_vars), others)
+  others <- Filter(has_keys, others)
   lines <- list()
   for (entry in entries[(protects | after) & !costs]) {
     with_keys <- Filter(function(e) covers(entry, e), others)
     reference <- c(with_keys, others)
-    if (!is.character(keys_of(entry)) || length(reference) == 0) next
+    if (!has_keys(entry) || length(reference) == 0) next
     alike <- if (length(with_keys)) with_keys else reference[1]
     other_role <- function(role) {
       entry$fun %in% protecting && takes_role(entry, role) &&
@@ -431,7 +431,9 @@ made_apart <- function(entries) {
   lines
 }
 
-keys_of <- function(entry) entry$result$settings$key_vars
+keys_of <- function(entry) key_names(entry$result)
+# A result of continuous variables alone has none.
+has_keys <- function(entry) is.character(keys_of(entry)) && length(keys_of(entry)) > 0
 key_sets_of <- function(entry) {
   sets <- entry$result$settings$key_sets
   if (length(sets)) sets else list(keys_of(entry))

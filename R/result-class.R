@@ -242,17 +242,20 @@ glance.sdc_result <- function(x, ...) {
   parts <- c(
     list(
       n_records = c(settings$n, x$diagnostics$n, e$n_records[at])[1],
-      n_keys = length(unique(unlist(settings$key_vars))), n_analyses = nrow(e)
+      n_keys = length(unique(unlist(key_names(x)))), n_analyses = nrow(e)
     ),
     if (!inherits(x, "sdc_variables")) as.list(e[at, , drop = FALSE]),
     single_values(x$diagnostics),
     list(missing = if (length(settings$missing)) missing_label(settings$missing)),
-    single_values(settings[setdiff(names(settings), c("version", "n", "fingerprint"))]),
+    single_values(settings[setdiff(names(settings), c("version", "n", "fingerprint", "num_vars"))]),
     list(fingerprint = settings$fingerprint)
   )
   parts <- parts[lengths(parts) == 1]
   as_tidy(do.call(frame, parts[!duplicated(names(parts))]))
 }
+
+# The key variables of a result, without continuous ones that it is about.
+key_names <- function(x) setdiff(x$settings$key_vars, x$settings$num_vars)
 
 single_values <- function(x) {
   Filter(function(value) is.atomic(value) && length(value) == 1 && is.null(names(value)), x)

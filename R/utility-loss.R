@@ -66,7 +66,8 @@
 #' @param model A formula with a response, such as `turnover ~ staff + sector`, or `NULL`.
 #' @return An object of class `sdc_utility_loss`, an [sdc_result] with
 #' \describe{
-#'   \item{`estimates`}{one row: `n`, `n_exchanged` and `prop_exchanged` values,
+#'   \item{`estimates`}{one row: `n` and, of the variables without the role `num_vars` (of all
+#'     if they all have it), `n_exchanged` and `prop_exchanged` values,
 #'     `n_blank` and `prop_blank` values, `n_records_changed` (exchanged or suppressed in some
 #'     variable), `bits_lost`, `bits`
 #'     (all that the variables hold, \eqn{n \sum H}{n sum H}), `prop_bits_lost`,
@@ -157,7 +158,7 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   more <- more_loss(before, after, keys, numbers, model, weights, weights_after)
   new_utility_loss(
     columns, variables, pairs, times, n_records(before), weight_var, prints, other_order, ask$call,
-    more
+    more, numbers
   )
 }
 
@@ -439,24 +440,30 @@ compared_pairs <- function(columns, w, w_after, times = NULL) {
 }
 
 new_utility_loss <- function(columns, variables, pairs, times, n, weight_var, prints, other_order,
-                             this_call, more) {
-  touched <- Reduce(`|`, lapply(columns, function(column) column$same != column$after))
+                             this_call, more, numbers) {
+  is_key <- !names(columns) %in% numbers
+  counted <- is_key | !any(is_key)
+  touched <- Reduce(`|`, lapply(columns[counted], function(column) column$same != column$after))
   mean_of <- function(x) if (length(x)) mean(x) else NA_real_
+  # Totals are of the key variables.
+  v <- variables[counted, ]
+  p <- pairs[pairs$variable_1 %in% v$variable & pairs$variable_2 %in% v$variable, ]
   estimates <- frame(
-    n = n, n_exchanged = sum(variables$n_exchanged),
-    prop_exchanged = mean(variables$prop_exchanged), n_blank = sum(variables$n_blank),
-    prop_blank = mean(variables$prop_blank), n_records_changed = as_count(sum_over(touched, times)),
-    bits_lost = sum(variables$bits_lost), bits = sum(variables$bits),
-    prop_bits_lost = share_of(sum(variables$bits_lost), sum(variables$bits)),
-    tv_margins = mean(variables$tv), tv_pairs = mean_of(pairs$tv),
-    tv_pairs_max = if (nrow(pairs)) max(pairs$tv) else NA_real_
+    n = n, n_exchanged = sum(v$n_exchanged), prop_exchanged = mean(v$prop_exchanged),
+    n_blank = sum(v$n_blank), prop_blank = mean(v$prop_blank),
+    n_records_changed = as_count(sum_over(touched, times)),
+    bits_lost = sum(v$bits_lost), bits = sum(v$bits),
+    prop_bits_lost = share_of(sum(v$bits_lost), sum(v$bits)),
+    tv_margins = mean(v$tv), tv_pairs = mean_of(p$tv),
+    tv_pairs_max = if (nrow(p)) max(p$tv) else NA_real_
   )
   if (!is.null(weight_var)) {
-    estimates$tv_margins_weighted <- mean(variables$tv_weighted)
-    estimates$tv_pairs_weighted <- mean_of(pairs$tv_weighted)
+    estimates$tv_margins_weighted <- mean(v$tv_weighted)
+    estimates$tv_pairs_weighted <- mean_of(p$tv_weighted)
   }
   if (!is.null(more$numbers)) {
-    estimates$il1s <- mean_of(more$numbers$il1s)
+    # A constant has none.
+    estimates$il1s <- mean_of(more$numbers$il1s[!is.na(more$numbers$il1s)])
     estimates$mean_change <- largest(abs(more$numbers$mean_change))
     estimates$quantile_change <- largest(more$numbers$quantile_change)
     estimates$correlation_change <- largest(more$numbers$correlation_change)
@@ -469,11 +476,12 @@ new_utility_loss <- function(columns, variables, pairs, times, n, weight_var, pr
     "sdc_utility_loss",
     estimates = estimates, records = NULL,
     settings = list(
-      key_vars = names(columns), weight_var = weight_var, n = n,
+      key_vars = names(columns), num_vars = names(columns)[!is_key], weight_var = weight_var,
+      n = n,
       fingerprint = prints$before, wave_fingerprints = prints,
       version = own_version()
     ),
-    diagnostics = list(n_keys = length(columns), other_order = other_order), call = this_call,
+    diagnostics = list(n_keys = sum(is_key), other_order = other_order), call = this_call,
     variables = variables, pairs = pairs, numbers = more$numbers,
     coefficients = more$coefficients
   )
@@ -538,7 +546,7 @@ declare_measure(
   title = "Loss of information",
   question = "how much information did the protection cost the users of the file?",
   size = paste0(
-    plural(n, "record"), ", ", plural(x$diagnostics$n_keys, "variable"), "; ",
+    plural(n, "record"), ", ", variables_in_words(x), "; ",
     plural(sum(x$variables$change != "none"), "variable"), " changed."
   ),
   figures = list(
@@ -573,7 +581,7 @@ declare_measure(
   notes = "Information loss ignores exchanged values. Distances ignore recoding.",
   measured = paste0(
     "The loss of information by a protection was measured in ", plural(n, "record"), " with ",
-    plural(x$diagnostics$n_keys, "variable")
+    variables_in_words(x)
   ),
   limits = paste(
     "the measures answer for different changes and are not added up; what an analysis loses is",
@@ -581,6 +589,12 @@ declare_measure(
   ),
   source = "non-uniform entropy of Gionis and Tassa 2009; total variation"
 )
+
+# "5 variables, 2 continuous variables", whose loss is a matter of its own.
+variables_in_words <- function(x) {
+  n <- c(x$diagnostics$n_keys, length(x$settings$num_vars))
+  paste(plural(n, c("variable", "continuous variable"))[n > 0], collapse = ", ")
+}
 
 changed_variables <- function(variables) {
   changed <- variables[variables$change != "none", ]

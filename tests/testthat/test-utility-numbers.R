@@ -105,3 +105,67 @@ test_that("candidates of a release lie in one picture", {
   picture <- ggplot2::autoplot(both, "risk_utility")
   expect_true("change of numbers (IL1s)" %in% as.character(picture$data$panel))
 })
+
+test_that("totals are of the key variables, and continuous ones are not called so", {
+  skip_if_not_installed("xml2")
+  set.seed(4)
+  n <- 2000
+  data <- data.frame(
+    age = sample(20:79, n, TRUE), sex = sample(2, n, TRUE), area = sample(9, n, TRUE),
+    kappa = exp(stats::rnorm(n)), lambda = exp(stats::rnorm(n)), one = 1
+  )
+  keys <- c("age", "sex", "area")
+  numbers <- c("kappa", "lambda", "one")
+  file <- sdc_file(data, keys, num_vars = all_of(numbers))
+  protected <- quietly(suppress_cells(file, k = 3))
+  x <- quietly(utility_loss(protected))
+  after <- as.data.frame(protected$data)
+  # In base R.
+  blank <- is.na(after[keys])
+  of_value <- vapply(keys, function(v) as.vector(table(data[[v]])[as.character(data[[v]])]),
+                     numeric(n))
+  bits <- log2(n / of_value)
+  expected <- c(
+    n_blank = sum(blank), prop_blank = mean(blank), prop_exchanged = 0,
+    n_records_changed = sum(rowSums(blank) > 0), bits = sum(bits), bits_lost = sum(bits[blank]),
+    prop_bits_lost = sum(bits[blank]) / sum(bits), tv_margins = mean(blank), il1s = 0
+  )
+  expect_equal(unlist(x$estimates[names(expected)]), expected, ignore_attr = TRUE)
+  terms <- as.data.frame(tidy(x))
+  of_tidy <- terms$estimate[match(names(expected), terms$term)]
+  expect_equal(of_tidy, unname(expected))
+  expect_identical(x$variables$variable, c(keys, numbers))
+  expect_identical(c(glance(x)$n_keys, glance(x)$n_blank), c(3L, sum(blank)))
+  share <- paste0(format(signif(100 * mean(blank), 3)), "%")
+  expect_match(text_of(x), paste0("Suppressed values +", share))
+  expect_match(text_of(x), "2,000 records, 3 variables, 3 continuous variables;", fixed = TRUE)
+  both <- quietly(compare_risk(protected, loss = x))
+  expect_equal(unlist(both$loss[2, c("prop_blank", "il1s")]), expected[c("prop_blank", "il1s")])
+  # Of the report: names, the page for the board and the tables.
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(
+    protected, x, after = interval_disclosure(file, protected), file = path, internal = TRUE,
+    pictures = FALSE
+  ))
+  html <- xml2::read_html(path)
+  text <- xml2::xml_text(xml2::xml_find_first(html, "//body"))
+  expect_match(text, "Key variables examined: age, sex, area.", fixed = TRUE)
+  expect_match(text, "Variables other than the key variables (age, sex, area)", fixed = TRUE)
+  expect_match(text, "may an intruder know?age, sex, area", fixed = TRUE)
+  expect_no_match(text, "was made on kappa|of other key variables")
+  cells <- function(label) {
+    rows <- xml2::xml_find_all(html, paste0("//tr[td[1][text()='", label, "']]/td[2]"))
+    unique(xml2::xml_text(rows))
+  }
+  expect_identical(cells("Mean change of continuous variables (IL1s)"), "0")
+  expect_identical(cells("Largest change of a decile, in standard deviations"), "0")
+  expect_identical(cells("prop_blank")[[1]], format(mean(blank), digits = 7))
+  expect_setequal(cells("Suppressed values"), c(share, format(sum(blank), big.mark = ",")))
+  # Continuous variables alone are the totals.
+  moved <- transform(data, kappa = rev(kappa))
+  only <- quietly(utility_loss(sdc_file(data, num_vars = all_of(numbers)), moved, all_of(numbers)))
+  expect_equal(only$estimates$prop_exchanged, mean(data[numbers] != moved[numbers]))
+  expect_match(text_of(only), "2,000 records, 3 continuous variables;", fixed = TRUE)
+  expect_identical(key_names(only), character())
+})
