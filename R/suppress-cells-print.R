@@ -45,12 +45,12 @@ declare_measure(
     says = "%s of the originals still have a single candidate in the release"
   ),
   tau_after = figure(
-    "Expected correct matches, every record tried", "count", scenario = "prosecutor",
-    attempt = TRUE, note = paste("before:", format_risk(tau_before)), print = FALSE
+    "Correct matches of someone who knows the released values alone", "count",
+    scenario = "prosecutor", attempt = TRUE, board = FALSE, print = FALSE
   ),
   tau_intruder = figure(
     "Correct matches of someone who knows the originals", "count", scenario = "prosecutor",
-    attempt = TRUE, board = FALSE, says = paste(
+    attempt = TRUE, note = paste("before:", format_risk(tau_before)), says = paste(
       "someone who knows that a person is in the file and all original key values expects %s",
       "correct matches, compared with", format_risk(tau_before)
     )

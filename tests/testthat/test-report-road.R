@@ -272,9 +272,9 @@ test_that("the loss of a protection is in the column of the release, matches hav
   loss <- board[board$fun == "utility_loss", ]
   expect_gt(nrow(loss), 3)
   expect_identical(unique(loss$stage), "after")
-  correct <- board[grepl("Expected correct matches", board$label), ]
+  correct <- board[grepl("Correct matches of someone", board$label), ]
   expect_identical(correct$scenario, "prosecutor")
-  expect_equal(correct$value, sum(1 / protected$records$n_matches))
+  expect_equal(correct$value, sum(1 / protected$records$n_candidates))
   # No figure ends in a decimal mark.
   expect_identical(format_risk(c(236.4, 99.96, 23.64, 2364)), c("236", "100", "23.6", "2,364"))
 })

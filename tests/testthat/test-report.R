@@ -216,7 +216,7 @@ test_that("before and after stand in one row, each with its verdict", {
     "\u2013", "above", format(min(released$records$n_matches)), "\u2013", "ok"
   ))
   # What one file alone has leaves the other's place empty.
-  row <- text(".//tr[td[starts-with(., 'Expected correct matches, every record')]]/td")
+  row <- text(".//tr[td[starts-with(., 'Correct matches of someone who knows')]]/td")
   expect_identical(row[c(2, 3, 5, 8)], c("none", "", "", ""))
   once <- write_made(n_matches(data, made_keys))
   expect_no_match(once$html, "Verdict before|95% interval")

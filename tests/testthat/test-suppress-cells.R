@@ -389,3 +389,32 @@ test_that("the verbs work", {
   expect_identical(x$settings$key_vars, names(worked))
   expect_false(any(vapply(x$settings, is.data.frame, NA)))
 })
+
+test_that("print and report have one figure of correct matches, that of who knows the originals", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  x <- quietly(suppress_cells(nals_prison, keys, k = 3))
+  # In base R: the released records that an original fits.
+  before <- as.matrix(data.frame(lapply(nals_prison[keys], as.character)))
+  after <- as.matrix(data.frame(lapply(as.data.frame(x$data)[keys], as.character)))
+  fitting <- apply(before, 1, function(own) {
+    sum(colSums(t(after) == own | is.na(t(after))) == length(keys))
+  })
+  expect_equal(x$estimates$tau_intruder, sum(1 / fitting))
+  words <- format(signif(sum(1 / fitting), 3), nsmall = 1)
+  expect_match(text_of(x), paste0("knows the originals +", words))
+  expect_match(interpret(x), paste("all original key values expects", words), fixed = TRUE)
+  row <- measures(x)[measures(x)$measure == "tau_intruder", ]
+  expect_equal(row$value, sum(1 / fitting))
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(x, file = path, internal = TRUE, pictures = FALSE))
+  html <- paste(readLines(path, encoding = "UTF-8"), collapse = "\n")
+  board <- sub("<h2>Methods.*", "", html)
+  groups <- length(unique(do.call(paste, nals_prison[keys])))
+  expect_match(board, paste0(
+    "<td>Correct matches of someone who knows the originals: before: ", groups, "[.]0",
+    "</td>[^\n]*data-value=\"[^\"]*\">", words, "</td>"
+  ))
+  # The smaller figure is no other's name.
+  expect_no_match(board, "Expected correct matches|released values alone")
+})
