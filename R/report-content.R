@@ -176,7 +176,8 @@ external_columns <- function(table) {
 
 # The loss by a few suppressed values would reveal them.
 without_distances <- function(table) {
-  table[!grepl("^(bits|prop_bits|tv_|il1s|cost$|lower_bound$|gap$)", names(table))]
+  told <- "^(bits|prop_bits|tv_|il1s|mean_|quantile_|correlation_|ci_|cost$|lower_bound$|gap$)"
+  table[!grepl(told, names(table))]
 }
 
 # Settings -------------------------------------------------------------------

@@ -32,12 +32,45 @@ other_counts <- c(
 # Counts of records by their number of matches: each holds the former ones.
 of_matches <- "^n_(unique|below|violations|few|special|records_above|pairs)|^unique_change$"
 
-# The counts of an entry: where they stand, and which of them are compared.
-counts_of <- function(x) {
+# Counts of values that a protection changed, and of the records that have them. Records that
+# had too few matches are those of which it suppressed values.
+of_changes <- "^n_(suppressed|blank|exchanged|changed|records_(suppressed|changed))$|^lower|^tv_"
+
+# Figures that follow from a count, or tell it.
+told_with <- list(
+  n_suppressed = "lower_bound", n_blank = "^tv_", n_exchanged = "^tv_", n_records_changed = "^tv_",
+  tv_margins = "^tv_", tv_pairs = "^tv_pairs_weighted$"
+)
+
+# A loss and the bound of a suppression as counts. Records with values that changed in one of two
+# variables or both, over all pairs of k variables, are k - 1 times the values less the
+# records with both: distances of pairs tell these.
+counts_in_ratios <- function(x) {
+  e <- unclass(x)$estimates
+  if (inherits(x, "sdc_suppress_cells")) {
+    return(list(lower_bound = e$lower_bound))
+  }
+  if (!inherits(x, "sdc_utility_loss")) {
+    return(NULL)
+  }
+  k <- if (x$diagnostics$n_keys > 0) x$diagnostics$n_keys else nrow(x$variables)
+  margins <- e$tv_margins * e$n * k
+  lapply(list(
+    tv_margins = margins, tv_pairs = (k - 1) * margins - e$tv_pairs * e$n * choose(k, 2),
+    tv_pairs_max = e$tv_pairs_max * e$n
+  ), round, 6)
+}
+
+# The counts of an entry, those in its ratios from exact figures: where they stand, and which of
+# them are compared.
+counts_of <- function(x, exact) {
   found <- lapply(c("estimates", "drivers"), function(table) {
     columns <- as.list(unclass(x)[[table]])
+    ratios <- if (table == "estimates") counts_in_ratios(exact)
+    columns[names(ratios)] <- ratios
     by_measure <- all(c("measure", "value") %in% names(columns))
-    names <- setdiff(grep("^n$|^n_|^unique_change$", names(columns), value = TRUE), other_counts)
+    names <- grep("^n$|^n_|^unique_change$", names(columns), value = TRUE)
+    names <- c(setdiff(names, other_counts), names(ratios))
     parts <- lapply(c(names, if (by_measure) "value"), function(column) {
       name <- if (column == "value") columns$measure else rep(column, length(columns[[column]]))
       value <- abs(as.double(columns[[column]]))
@@ -52,8 +85,9 @@ counts_of <- function(x) {
         # Counts of other entries that are about the same records, or a part of them.
         about = ifelse(
           grepl(of_matches, name[at]), "matches",
-          ifelse(name[at] == "n_missing", paste("missing", columns$variable[at]),
-                 ifelse(name[at] == "n", "n", ""))
+          ifelse(name[at] == "n_missing", paste("missing", columns$variable[at]), ifelse(
+            grepl(of_changes, name[at]), "changes", ifelse(name[at] == "n", "n", "")
+          ))
         )
       )
     })
@@ -81,7 +115,10 @@ few_counts <- function(counts, n, shown) {
     rows <- seq_len(i - 1)
     rows <- rows[!gone[rows] & counts$table[rows] == counts$table[[i]] &
                    counts$group[rows] == counts$group[[i]]]
-    others <- c(n, counts$value[rows], if (nzchar(about)) shown[[about]])
+    others <- c(
+      n, counts$value[rows], if (nzchar(about)) shown[[about]],
+      if (about == "changes") c(shown$matches, shown$missing)
+    )
     # Records in pairs, and those alone together with them.
     value <- if (counts$name[[i]] == "n_pairs") {
       2 * counts$value[[i]] + c(0, counts$value[rows][counts$name[rows] == "n_unique"])
@@ -97,6 +134,9 @@ few_counts <- function(counts, n, shown) {
   linked <- counts$name %in% c("n_unique_without", "unique_change")
   at <- paste(counts$table, counts$row)
   gone[linked] <- at[linked] %in% at[linked & gone]
+  for (name in counts$name[gone]) {
+    if (name %in% names(told_with)) gone <- gone | grepl(told_with[[name]], counts$name)
+  }
   list(gone = gone, shown = shown)
 }
 
@@ -118,7 +158,12 @@ without_counts <- function(x, counts, gone, n) {
       x$estimates$value[in_tables] <- NA_real_
     }
   }
+  for (told in unlist(told_with[lost$name])) {
+    x$estimates[grep(told, names(x$estimates))] <- NA_real_
+  }
   e <- unclass(x)$estimates
+  # Incomplete records may be left out.
+  of <- c(if (inherits(x, "sdc_file_check")) n_judged(x), e$n_in_tables, n)[[1]]
   is_share <- function(name) {
     grepl("^prop_|_above$|^small_cell_records$", name) & !grepl("^n_", name)
   }
@@ -126,8 +171,8 @@ without_counts <- function(x, counts, gone, n) {
   kept <- counts$value[!gone & counts$table == "estimates" & grepl(of_matches, counts$name)]
   told <- function(name, value) {
     own <- sub("^prop_", "n_", name) %in% lost$name
-    records <- value * n
-    own | are_few(ceiling(records - 0.5)) | are_few(ceiling(n - records - 0.5)) |
+    records <- value * of
+    own | are_few(ceiling(records - 0.5)) | are_few(ceiling(of - records - 0.5)) |
       name == "prosecutor_above" & vapply(round(records), is_few_of, NA, kept) |
       vapply(records, function(r) any(abs(r - lost$value) < 0.5), NA)
   }
@@ -156,7 +201,7 @@ withhold_small_counts <- function(entries) {
     if (is.null(n)) n <- unclass(x)$estimates$n
     if (is.null(n)) n <- unclass(x)$diagnostics$n_linked
     entry$n <- n <- if (length(n)) as.double(n[[1]]) else 0
-    counts <- counts_of(x)
+    counts <- counts_of(x, entry$exact)
     if (NROW(counts)) {
       found <- few_counts(counts, n, shown)
       shown <<- found$shown
@@ -165,8 +210,9 @@ withhold_small_counts <- function(entries) {
     }
     if (inherits(x, "sdc_file_check")) {
       # Complete records are those that other methods take.
-      entry$result <- without_few_in_words(entry$result, c(n, n - shown$n))
+      entry$result <- without_few_in_words(entry$result, c(n, n - shown$n, shown$missing))
       shown$n <<- union(shown$n, n - x$diagnostics$n_incomplete)
+      shown$missing <<- union(shown$missing, x$diagnostics$n_incomplete)
     }
     entry$result <- without_few_told(entry$result)
     attr(entry$result, "fields") <- fields_of(entry$result)

@@ -75,7 +75,8 @@
 #' Counts are exact, except that a count of fewer than five records, households or values is
 #' withheld. So is a count that tells fewer than five of them together with another one in the
 #' report: the number of records, a part of it such as the records alone among those with few
-#' matches, another key set, or the file before the protection. A share is withheld with its
+#' matches, another key set, or the file before the protection; the values that were suppressed and
+#' the records that have them. A share, a bound or a distance is withheld with its
 #' count, and so are a sentence that has such a count and a picture that draws it. The verdict
 #' stays. An external report of a file of fewer than 100 records is a warning (`small_file`), since
 #' such counts may follow from its other figures: write an internal one.
