@@ -29,12 +29,19 @@ other_counts <- c(
   "n_zero_margins", "n_blocks", "n_values_before", "n_values_after", "n_tables", "n_sim"
 )
 
-# Counts of records by their number of matches: each holds the former ones.
-of_matches <- "^n_(unique|below|violations|few|special|records_above|pairs)|^unique_change$"
+# Counts of records by their number of matches: each holds the former ones. Uniques are counted
+# by the size of their smallest key set, too, and among records that share a sensitive value.
+of_matches <- paste0(
+  "^n_(unique|below|violations|few|special|records_above|pairs|homogeneous|single_before|msu|",
+  "records|smallest)|^unique_change$|^(uio|repu|dorig|disco)$"
+)
 
 # Counts of values that a protection changed, and of the records that have them. Records that
 # had too few matches are those of which it suppressed values.
 of_changes <- "^n_(suppressed|blank|exchanged|changed|records_(suppressed|changed))$|^lower|^tv_"
+
+# Measures of attribute_risk() that are shares of records.
+shares_of_records <- c("uio", "repu", "dorig", "disco")
 
 # Figures that follow from a count, or tell it.
 told_with <- list(
@@ -49,6 +56,10 @@ counts_in_ratios <- function(x) {
   e <- unclass(x)$estimates
   if (inherits(x, "sdc_suppress_cells")) {
     return(list(lower_bound = e$lower_bound))
+  }
+  if (inherits(x, "sdc_attribute_risk")) {
+    times <- ifelse(e$measure %in% shares_of_records, x$diagnostics$n_used, 1)
+    return(list(value = round(e$value * times, 6)))
   }
   if (!inherits(x, "sdc_utility_loss")) {
     return(NULL)
@@ -70,11 +81,12 @@ counts_of <- function(x, exact) {
     columns[names(ratios)] <- ratios
     by_measure <- all(c("measure", "value") %in% names(columns))
     names <- grep("^n$|^n_|^unique_change$", names(columns), value = TRUE)
-    names <- c(setdiff(names, other_counts), names(ratios))
+    names <- c(setdiff(names, other_counts), setdiff(names(ratios), "value"))
     parts <- lapply(c(names, if (by_measure) "value"), function(column) {
       name <- if (column == "value") columns$measure else rep(column, length(columns[[column]]))
       value <- abs(as.double(columns[[column]]))
-      known <- column != "value" | grepl("^n_", name) & !name %in% other_counts
+      known <- column != "value" | name %in% shares_of_records |
+        grepl("^n_", name) & !name %in% other_counts
       at <- which(known & !is.na(value))
       # Rows of one file, or one per variable.
       of_rows <- by_measure || is.null(columns$variable)

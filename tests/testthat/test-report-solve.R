@@ -84,29 +84,32 @@ counts_of_figures <- function(figures, n) {
   counts[!is.na(counts$value), ]
 }
 
-# Pairs of figures whose difference, if it is below five, is a withheld number in nearly all
-# files. `of` are the places that are looked at.
-solving_pairs <- function(attacked, of = "") {
+# Figures by place and file. What is the same in all files says nothing of one of them, and small
+# numbers are near each other.
+values_of <- function(attacked, least, of = "") {
   places <- unique(unlist(lapply(attacked, function(a) a$counts$place)))
   places <- places[grepl(of, places)]
   values <- vapply(attacked, function(a) {
     a$counts$value[match(places, a$counts$place)]
   }, numeric(length(places)))
-  # What is the same in all files says nothing of one; small numbers are near each other.
-  varies <- apply(values, 1, function(v) length(unique(v[!is.na(v)])) > 1)
-  values <- values[varies, ]
-  values[values < 20] <- NA
-  places <- places[varies]
-  few <- right <- matrix(0, length(places), length(places))
-  for (i in seq_along(attacked)) {
+  dimnames(values) <- list(places, NULL)
+  values[values < least] <- NA
+  values[apply(values, 1, function(v) length(unique(v[!is.na(v)])) > 1), ]
+}
+
+# Pairs of figures whose difference, in the files where `asked()` says so, is in nearly all of
+# them one of the numbers `hidden`, a vector for each file.
+solving_pairs <- function(values, hidden, asked = function(apart, hidden) apart %in% 1:4) {
+  both <- right <- matrix(0, nrow(values), nrow(values))
+  for (i in seq_along(hidden)) {
     apart <- abs(outer(values[, i], values[, i], `-`))
-    few <- few + apart %in% 1:4
-    right <- right + apart %in% attacked[[i]]$few
+    both <- both + asked(apart, hidden[[i]])
+    right <- right + apart %in% hidden[[i]]
   }
-  list(n_few = sum(few), found = {
-    at <- which(few >= 8 & right >= 0.85 * few & upper.tri(few), arr.ind = TRUE)
-    paste(places[at[, 1]], "-", places[at[, 2]], recycle0 = TRUE)
-  })
+  at <- which(both >= 8 & right >= 0.85 * both & upper.tri(both), arr.ind = TRUE)
+  list(n = sum(both), found = paste(
+    rownames(values)[at[, 1]], "-", rownames(values)[at[, 2]], recycle0 = TRUE
+  ))
 }
 
 test_that("no two figures of an external report tell few suppressed values or records", {
@@ -126,18 +129,57 @@ test_that("no two figures of an external report tell few suppressed values or re
       list(counts = counts_of_figures(figures, x$n), few = x$few)
     }, made, files)
   }
+  few <- lapply(files, `[[`, "few")
+  changed <- paste0(
+    "^(suppress_cells|utility_loss) (n_(suppr|blank|rec|viol)|lower).* [0-9]$|miss a key .*1$"
+  )
   for (which in names(made[[1]])) {
     attacked <- attack(which)
-    expect_identical(solving_pairs(attacked)$found, character(), info = which)
+    expect_identical(solving_pairs(values_of(attacked, 20), few)$found, character(), info = which)
     # No two counts of what changed are near each other in any file.
-    near <- solving_pairs(attacked, paste0(
-      "^(suppress_cells|utility_loss) (n_(suppr|blank|rec|viol)|lower).* [0-9]$|miss a key .*1$"
-    ))
-    expect_identical(near$n_few, 0, info = which)
+    expect_identical(solving_pairs(values_of(attacked, 5, changed), few)$n, 0, info = which)
   }
   # The attack finds them in an internal report.
-  found <- solving_pairs(attack("all", internal = TRUE))$found
+  found <- solving_pairs(values_of(attack("all", internal = TRUE), 20), few)$found
   for (pair in c("n_blank 1 - utility_loss tv_pairs_max", "miss a key value", "both")) {
     expect_match(found, pair, all = FALSE)
   }
+})
+
+test_that("no withheld count is the difference of two figures of an external report", {
+  attacked <- lapply(1:45, function(seed) {
+    set.seed(seed)
+    n <- sample(c(300, 317, 523, 1049), 1)
+    n_values <- c(sample(c(6, 12, 20, 30), 1), sample(c(2, 4, 8), 1))
+    data <- data.frame(
+      a = sample(n_values[[1]], n, TRUE, seq_len(n_values[[1]])^-sample(c(0.5, 1, 1.5), 1)),
+      b = sample(n_values[[2]], n, TRUE), c = sample(3, n, TRUE, c(0.6, 0.35, 0.05)),
+      ill = sample(3, n, TRUE, c(0.8, 0.15, 0.05)), w = sample(c(10, 20, 30), n, TRUE)
+    )
+    if (seed %% 3 == 0) data$a[sample(n, sample(c(3, 9, 30), 1))] <- NA
+    file <- sdc_file(data, keys, weight_var = "w", sensitive = "ill")
+    results <- quietly(list(
+      file_check(file), n_matches(file), special_uniques(file), attribute_risk(file),
+      suppress_cells(file, k = 3), key_overview(file)
+    ))
+    shown <- figures_of(results)
+    exact <- figures_of(results, internal = TRUE)
+    gone <- exact[!exact$place %in% shown$place & exact$value %in% 1:4, ]
+    list(
+      counts = counts_of_figures(shown, n), exact = counts_of_figures(exact, n),
+      hidden = gone[grepl("^[a-z_]+ (value )?n_", gone$place), ]
+    )
+  })
+  values <- values_of(attacked, 5)
+  internal <- values_of(lapply(attacked, function(a) list(counts = a$exact)), 5)
+  places <- table(unlist(lapply(attacked, function(a) a$hidden$place)))
+  found <- 0
+  for (place in names(places)[places >= 8]) {
+    hidden <- lapply(attacked, function(a) a$hidden$value[a$hidden$place == place])
+    told <- function(apart, hidden) length(hidden) > 0 & !is.na(apart)
+    expect_identical(solving_pairs(values, hidden, told)$found, character(), info = place)
+    found <- found + length(solving_pairs(internal, hidden, told)$found)
+  }
+  # An internal report tells them.
+  expect_gt(found, 20)
 })
