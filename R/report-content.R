@@ -132,7 +132,9 @@ said_of_stated <- function(entry, settings) {
   if (any(misfits(entry$result))) {
     said$sentence <- "The log-linear model does not fit this file: its figures are not reported."
   } else if (!settings$internal) {
-    said$sentence <- if (!kept && !hides) withheld_words(said$sentence)
+    said$sentence <- if (!kept && !hides) {
+      withheld_words(few_as_na(said$sentence, entry$all))
+    }
   }
   said
 }

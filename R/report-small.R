@@ -204,6 +204,27 @@ without_counts <- function(x, counts, gone, n) {
   x
 }
 
+# TRUE if few records are incomplete and left out: their number follows from a count and its share
+# of the others.
+leaves_out_few <- function(x) {
+  left_out <- if (inherits(x, "sdc_file_check")) n_left_out(x)
+  any(are_few(c(left_out, x$diagnostics$n_excluded, unclass(x)$estimates$n_deleted)))
+}
+
+without_shares <- function(x) {
+  of_records <- paste0(
+    "^(?!n_).*(^prop_|_above$|_rate$|_mean$|^small_cell_records$|^sample_uniqueness$|",
+    "^correctness$|^(", paste(shares_of_records, collapse = "|"), ")$)"
+  )
+  shares <- function(names) grepl(of_records, names, perl = TRUE)
+  e <- x$estimates
+  if (!is.null(e$measure)) {
+    x$estimates[shares(e$measure), intersect(c("value", "low", "high"), names(e))] <- NA_real_
+  }
+  x$estimates[shares(names(e))] <- NA_real_
+  x
+}
+
 # The results of an external report without counts of few records.
 withhold_small_counts <- function(entries) {
   shown <- list()
@@ -220,6 +241,10 @@ withhold_small_counts <- function(entries) {
       entry$hides <- any(found$gone)
       entry$result <- without_counts(x, counts, found$gone, n)
     }
+    if (leaves_out_few(entry$exact)) {
+      entry$hides <- TRUE
+      entry$result <- without_shares(entry$result)
+    }
     if (inherits(x, "sdc_file_check")) {
       # Complete records are those that other methods take.
       entry$result <- without_few_in_words(entry$result, c(n, n - shown$n, shown$missing))
@@ -233,7 +258,10 @@ withhold_small_counts <- function(entries) {
   hides <- any(vapply(entries, function(entry) isTRUE(entry$hides), NA))
   lapply(entries, function(entry) {
     entry$result <- without_groups(entry$result, entry$exact, entry$n, hides)
-    c(entry, list(near = c(entry$n, shown$matches)))
+    # All records, and those that are complete, or not.
+    c(entry, list(
+      near = c(entry$n, shown$matches), all = c(entry$n, entry$n - shown$n, shown$missing)
+    ))
   })
 }
 
@@ -272,7 +300,7 @@ few_as_na <- function(text, others) {
   regmatches(text, at) <- lapply(regmatches(text, at), function(found) {
     vapply(strsplit(found, " of "), function(numbers) {
       value <- as.double(gsub("[.,]", "", numbers))
-      few <- any(are_few(value)) || is_few_of(value[[1]], c(value[-1], others))
+      few <- is_few_of(value[[1]], value[-1]) || any(vapply(value, is_few_of, NA, others))
       paste(if (few) rep("NA", length(numbers)) else numbers, collapse = " of ")
     }, "")
   })

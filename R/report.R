@@ -77,7 +77,8 @@
 #' report: the number of records, a part of it such as the records alone among those with few
 #' matches, another key set, or the file before the protection; the values that were suppressed and
 #' the records that have them. A share, a bound or a distance is withheld with its
-#' count, and so are a sentence that has such a count and a picture that draws it. The verdict
+#' count, and so are a sentence that has such a count and a picture that draws it. If fewer than
+#' five incomplete records are left out, no share of the others is shown. The verdict
 #' stays. An external report of a file of fewer than 100 records is a warning (`small_file`), since
 #' such counts may follow from its other figures: write an internal one.
 #'

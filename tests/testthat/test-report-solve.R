@@ -183,3 +183,42 @@ test_that("no withheld count is the difference of two figures of an external rep
   # An internal report tells them.
   expect_gt(found, 20)
 })
+
+test_that("the number of few incomplete records that are left out is not told by shares or words", {
+  solved <- function(seed, internal) {
+    set.seed(seed)
+    n <- sample(c(300, 400, 900), 1)
+    data <- data.frame(
+      a = sample(sample(c(12, 20, 40), 1), n, TRUE), b = sample(4, n, TRUE), c = sample(3, n, TRUE),
+      w = sample(c(20, 30), n, TRUE), ill = sample(3, n, TRUE)
+    )
+    data$a[sample(n, 2 + seed %% 3)] <- NA
+    file <- sdc_file(data, keys, weight_var = "w", sensitive = "ill", missing = "exclude")
+    figures <- figures_of(quietly(list(
+      file_check(file), n_matches(file), individual_risk(file), special_uniques(file),
+      attribute_risk(file), exhaustive_tabulation(file), population_risk(file),
+      loglinear_risk(file), qar_risk(file, p = 2), copula_fit(file)
+    )), internal)
+    # A count by its share, of three digits, may leave one number of records alone.
+    shares <- figures$value > 0 & figures$value < 1
+    share <- signif(figures$value[shares], 3)
+    half <- 10^(floor(log10(share)) - 2) / 2
+    counts <- figures[figures$value >= 5 & figures$value == round(figures$value), ]
+    least <- ceiling(outer(counts$value, share + half, `/`))
+    most <- floor(outer(counts$value, share - half, `/`))
+    complete <- sum(stats::complete.cases(data))
+    at <- which(least == complete & most == complete, arr.ind = TRUE)
+    list(pairs = paste(counts$place[at[, 1]], "/", figures$place[shares][at[, 2]], recycle0 = TRUE),
+         words = sum(counts$value == complete) +
+           sum(grepl("# incomplete records? (excluded|deleted)", figures$place)))
+  }
+  often <- function(internal) {
+    found <- lapply(1:12, solved, internal)
+    pairs <- table(unlist(lapply(found, `[[`, "pairs")))
+    list(pairs = names(pairs)[pairs >= 3], words = sum(vapply(found, `[[`, 0, "words")))
+  }
+  expect_identical(often(FALSE), list(pairs = character(), words = 0))
+  exact <- often(TRUE)
+  expect_gt(length(exact$pairs), 20)
+  expect_gt(exact$words, 20)
+})
