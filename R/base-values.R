@@ -209,6 +209,21 @@ name_frame <- function(names) {
   as.data.frame(rlang::set_names(rep(list(logical()), length(names)), names), optional = TRUE)
 }
 
+# The variable's name in `data$age`, `data[["age"]]` and `age`.
+variable_name <- function(expr) {
+  if (is.call(expr) && as.character(expr[[1]])[[1]] %in% c("$", "[[", "[") && length(expr) > 2) {
+    last <- expr[[length(expr)]]
+    if (is.name(last) || is.character(last)) {
+      return(as.character(last)[[1]])
+    }
+  }
+  if (is.name(expr)) as.character(expr) else "x"
+}
+
+is_file_name <- function(x) {
+  is.character(x) && length(x) == 1 && grepl("[^.][.][[:alpha:]][[:alnum:]]{1,7}$", x)
+}
+
 # The rows of told_by_columns() whose columns, or both columns of a pair, are among `names`.
 told_among <- function(told, names) {
   parts <- strsplit(as.character(told$by), " + ", fixed = TRUE)

@@ -59,6 +59,7 @@ is_unread <- function(quosure) is.language(rlang::quo_get_expr(quosure))
 read_columns <- function(arg, quosure, data) {
   code <- rlang::quo_get_expr(quosure)
   env <- rlang::quo_get_env(quosure)
+  refuse_values(arg, code, env, data)
   rlang::try_fetch(
     chosen_columns(code, env, data),
     error = function(e) {
@@ -79,6 +80,23 @@ read_columns <- function(arg, quosure, data) {
       rlang::zap()
     }
   )
+}
+
+# data$age, the values of a column in the place of its name, alone or in c().
+refuse_values <- function(arg, code, env, data) {
+  held <- Filter(function(part) {
+    name <- if (rlang::is_call(part, c("$", "[["))) variable_name(part)
+    n <- if (length(name) == 1 && name %in% names(data)) NROW(data[[name]]) else 0
+    n > 1 && NROW(tryCatch(eval(part, env), error = function(e) NULL)) == n
+  }, if (rlang::is_call(code, "c")) as.list(code)[-1] else list(code))
+  if (length(held)) {
+    names <- vapply(unname(held), variable_name, "")
+    stop_argument(
+      arg, "name columns of `data`, not hold their values",
+      paste0("It holds the values of ", quote_names(names), "."),
+      paste0("Name columns: ", arg, " = ", names_code(names), ".")
+    )
+  }
 }
 
 # The second argument feels like k to those who come from other programs, others like numbers
@@ -218,7 +236,7 @@ check_no_dots <- function(...) {
         )
       },
       role_advice(given), letter_advice(given, arguments),
-      if ("(unnamed)" %in% given) several_keys_advice(...)
+      if ("(unnamed)" %in% given) c(several_keys_advice(...), file_name_advice(...))
     )
   )
 }
@@ -317,6 +335,14 @@ several_keys_advice <- function(...) {
       "Several key variables are one argument: key_vars = ", names_code(c(keys, more)),
       ". Other roles are named: weight_var = ..."
     )
+  }
+}
+
+# The name of a file that a release is to be written to.
+file_name_advice <- function(...) {
+  texts <- Filter(is_file_name, lapply(rlang::enquos(...), rlang::quo_get_expr))
+  if (length(texts) && is_front("release_data")) {
+    paste0("To write the release: write.csv(release_data(x), \"", texts[[1]], "\").")
   }
 }
 

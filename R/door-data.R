@@ -4,6 +4,8 @@
 data_advice <- function(x) {
   if (!is.null(micro_advice(x))) {
     micro_advice(x)
+  } else if (is_file_name(x)) {
+    paste0("Read the file first, such as by data <- read.csv(\"", x, "\").")
   } else if (is.matrix(x)) {
     "as.data.frame() makes a data frame of a matrix."
   } else if (is.list(x) && !is.object(x) && length(unique(lengths(x))) == 1) {

@@ -171,7 +171,16 @@ recode_named <- function(ask, given, recode) {
       }
     )
   }
-  check_columns(names(given), all_columns_of(file), "...")
+  columns <- all_columns_of(file)
+  absent <- setdiff(names(given), names(columns))
+  dotted <- intersect(paste0(".", absent), argument_names())
+  if (length(dotted)) {
+    stop_absent(
+      "`...` must name columns of `data`.", absent, names(columns),
+      paste0("Did you mean ", paste0("`", dotted, "`", collapse = ", "), "?")
+    )
+  }
+  check_columns(names(given), columns, "...")
   old <- lapply(rlang::set_names(names(given)), recoding_values, file = file)
   made <- Map(recode, old, given, names(given))
   new <- lapply(made, `[[`, "column")

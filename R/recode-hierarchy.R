@@ -161,17 +161,6 @@ hierarchy_control <- function(origin = 0, pad = NULL, population = NULL, ...) {
   new_control("hierarchy_control")
 }
 
-# The variable's name in `data$age`, `data[["age"]]` and `age`.
-variable_name <- function(expr) {
-  if (is.call(expr) && as.character(expr[[1]])[[1]] %in% c("$", "[[", "[") && length(expr) > 2) {
-    last <- expr[[length(expr)]]
-    if (is.name(last) || is.character(last)) {
-      return(as.character(last)[[1]])
-    }
-  }
-  if (is.name(expr)) as.character(expr) else "x"
-}
-
 is_level_table <- function(x) {
   is.data.frame(x) || is.matrix(x) || is_csv_name(x)
 }

@@ -189,6 +189,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   ))
   from <- first_original(ask$file, ask$original)
   data <- ask$data
+  check_reachable(settings$k, n_records(data))
   settings <- c(settings, mget(c("strata_var", "hh_id", "weight_var"), envir = ask))
   check_weights(data, ask$weight_var)
   settings <- c(settings, check_diversity(ask, data, settings))
@@ -323,6 +324,18 @@ required_matches <- function(k, max_risk, is_default) {
     stop_argument("max_risk", "be at least 1 / 2147483647", given_words(max_risk))
   }
   as.integer(if (is_default) max(needed, 2) else max(needed, k))
+}
+
+# No record has more matches than the file has records.
+check_reachable <- function(k, n) {
+  if (k > n) {
+    stop_sdc("unprotectable", c(
+      paste0("The file must have at least as many records as each is to match, ",
+             format_count(k), "."),
+      x = paste0("It has ", plural(n, "record"), ": not even full suppression reaches it."),
+      i = "Take a smaller `k`, or a larger `max_risk`."
+    ))
+  }
 }
 
 column_name <- function(column, data) {

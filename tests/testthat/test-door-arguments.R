@@ -236,3 +236,35 @@ test_that("two limits of one measure must agree", {
   )
   expect_identical(file_check(data, "sex", limit = list(k = 3), k = 3)$settings$limit$k, 3)
 })
+
+test_that("the values of columns are no names, and are not told", {
+  d <- data.frame(
+    town = rep(c("zqcanary a", "zqcanary b"), 100), kind = factor(rep(1:2, each = 100)),
+    age = rep(1:4, 50), w = 1.5
+  )
+  said <- function(code, ...) {
+    e <- expect_error(code, class = "sdcRisk_error_bad_argument")
+    for (text in c(...)) expect_match(conditionMessage(e), text, fixed = TRUE)
+    expect_no_match(conditionMessage(e), "zqcanary", fixed = TRUE)
+  }
+  said(sdc_file(d, d$town), "It holds the values of \"town\".", "key_vars = \"town\".")
+  said(n_matches(d, key_vars = d[["age"]]), "key_vars = \"age\"")
+  said(file_check(d, c(d$kind, d$town)), "key_vars = c(\"kind\", \"town\")")
+  said(individual_risk(d, age, weight_var = d$w), "weight_var = \"w\"")
+  # Names that an object holds, under the name of a column too.
+  spec <- list(age = "age", town = c("town", "kind"))
+  expect_identical(sdc_roles(sdc_file(d, spec$age))$key_vars, "age")
+  expect_identical(sdc_roles(sdc_file(d, spec$town))$key_vars, c("town", "kind"))
+})
+
+test_that("the name of a file is neither data nor an argument", {
+  said <- expect_error(file_check("d.csv"), class = "sdcRisk_error_bad_data")
+  expect_match(conditionMessage(said), "data <- read.csv(\"d.csv\")", fixed = TRUE)
+  said <- expect_error(n_matches("age"), class = "sdcRisk_error_bad_data")
+  expect_no_match(conditionMessage(said), "read", fixed = TRUE)
+  file <- sdc_file(adult, c("age", "sex", "race"))
+  for (x in list(quietly(top_code(file, age = 65)), quietly(suppress_cells(file, k = 3)))) {
+    said <- expect_error(release_data(x, "x.csv"), class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(said), "write.csv(release_data(x), \"x.csv\")", fixed = TRUE)
+  }
+})

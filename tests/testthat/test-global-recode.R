@@ -224,3 +224,17 @@ test_that("values are recoded that no others are joined with", {
     class = "sdcRisk_error_bad_argument"
   )
 })
+
+test_that("arguments without their dot are named", {
+  said <- expect_error(
+    top_code(file, by = "share", age = 0.1), class = "sdcRisk_error_unknown_key_var"
+  )
+  expect_match(conditionMessage(said), "Did you mean `.by`?", fixed = TRUE)
+  said <- expect_error(
+    bottom_code(file, replace = "mean", age = 30), class = "sdcRisk_error_unknown_key_var"
+  )
+  expect_match(conditionMessage(said), "Did you mean `.replace`?", fixed = TRUE)
+  # A column of that name is a variable.
+  data <- data.frame(by = 1:9)
+  expect_identical(max(quietly(top_code(data, by = 5))$by), 5L)
+})

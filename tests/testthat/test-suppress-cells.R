@@ -418,3 +418,19 @@ test_that("print and report have one figure of correct matches, that of who know
   # The smaller figure is no other's name.
   expect_no_match(board, "Expected correct matches|released values alone")
 })
+
+test_that("more matches than the file has records are out of reach at once", {
+  data <- data.frame(a = rep(1:2, 5), b = 1:10)
+  for (rule in c("own", "shared", "strict")) {
+    said <- expect_error(
+      suppress_cells(data, k = 11, rule = rule), class = "sdcRisk_error_unprotectable"
+    )
+    expect_match(conditionMessage(said), "has 10 records: not even full", fixed = TRUE)
+  }
+  expect_error(
+    suppress_cells(data, max_risk = 0.01), "each is to match, 100",
+    class = "sdcRisk_error_unprotectable"
+  )
+  # All records are alike if every value is suppressed.
+  expect_identical(quietly(suppress_cells(data, k = 10, rule = "own"))$estimates$n_suppressed, 20L)
+})
