@@ -67,10 +67,12 @@ check_figures <- function(x, all) {
 
 # What the page found besides its figures, the gravest first.
 page_notes <- function(x) {
+  missing <- x$diagnostics$missing
   c(
     told_line(x$diagnostics$told_others),
     told_line(x$diagnostics$told_by_columns, "key variables"), order_line(x),
-    missing_line(declared_only(x$diagnostics$missing), x$settings$n), look_lines(x$roles)
+    # Beside declared codes those that are plainly missing, too.
+    if (any(missing$n_declared > 0)) missing_line(missing, x$settings$n), look_lines(x$roles)
   )
 }
 

@@ -1140,3 +1140,13 @@ test_that("every next step runs, whatever the file is", {
     expect_match(format(page), "records_at_risk(n_matches(", fixed = TRUE, all = FALSE)
   }
 })
+
+test_that("a page with declared missing codes names plainly missing values, too", {
+  skip_if_not_installed("haven")
+  d <- data.frame(
+    stat = haven::labelled_spss(rep(c(1, 2, -9, 3), 50), na_values = -9),
+    edu = replace(rep(1:4, 50), 1:11, NA), sex = rep(c("f", "m"), each = 100)
+  )
+  page <- paste(format(quietly(file_check(d, c(stat, edu, sex))), width = 1e4), collapse = " ")
+  expect_match(page, "Missing: stat 25% (declared codes -9), edu 5.5%.", fixed = TRUE)
+})
