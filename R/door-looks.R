@@ -100,9 +100,9 @@ inform_large_households <- function(data, hh_id) {
 # Parts of names, in the languages of statistical offices, that say what a column
 # is: whole words, or words up to a digit.
 weight_words <- c(
-  "w", "wt", "wgt", "wght", "weight", "weights", "gewicht", "hochrechnungsfaktor", "poids",
-  "pond", "ponderacion", "peso", "factor", "pweight", "finalwt", "fnlwgt", "rb050", "pb040",
-  "db090", "dwt", "swt"
+  "w", "wt", "wts", "pw", "pwt", "wgt", "wght", "weight", "weights", "gewicht",
+  "hochrechnungsfaktor", "poids", "pond", "ponderacion", "peso", "factor", "pweight", "finalwt",
+  "fnlwgt", "rb050", "pb040", "db090", "dwt", "swt"
 )
 
 identifier_words <- c(

@@ -323,3 +323,11 @@ test_that("one column is not both known and sensitive", {
   )
   expect_null(sdc_roles(file)$sensitive)
 })
+
+test_that("usual names of weights are known", {
+  for (name in c("pw", "wts", "pwt")) {
+    data <- rlang::set_names(data.frame(rep(1:4, 25), rep(c(1.5, 2.5), 50)), c("a", name))
+    looks <- look_at_columns(summary(sdc_file(data, "a")))
+    expect_identical(looks$looks_like, c("", "weight"))
+  }
+})

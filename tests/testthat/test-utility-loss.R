@@ -179,3 +179,14 @@ test_that("accents in another encoding are lost like those in this one", {
   expect_identical(losses[[1]], losses[[2]])
   expect_gt(losses[[2]]$prop_bits_lost, 0)
 })
+
+test_that("files that may have been exchanged are asked about", {
+  file <- sdc_file(data.frame(a = rep(1:4, 5), b = 1:20), c("a", "b"))
+  once <- quietly(suppress_cells(file, k = 2, rule = "own"))
+  said <- expect_message(utility_loss(once, as.data.frame(file)),
+                         class = "sdcRisk_message_partial_loss")
+  expect_match(conditionMessage(said), "were they exchanged?", fixed = TRUE)
+  twice <- quietly(suppress_cells(once, k = 3, rule = "own"))
+  said <- expect_message(utility_loss(once, twice), class = "sdcRisk_message_partial_loss")
+  expect_no_match(conditionMessage(said), "exchanged")
+})
