@@ -57,7 +57,7 @@ order_tells <- function(data, before, after, hh_id = NULL, coarse = character())
   if (is.null(told)) none else told
 }
 
-# As order_tells(), of missing values whose truth nobody knows: the attack is made on the known ones.
+# As order_tells(), of missing values whose truth nobody knows: the attack is made on known ones.
 order_tells_missing <- function(columns) {
   told <- lapply(names(columns), function(name) {
     codes <- columns[[name]]$codes

@@ -255,7 +255,8 @@ test_that("a written release is judged by the order it kept", {
   keys <- c("region", "sex", "age")
   x <- quietly(suppress_cells(sdc_file(d, keys), k = 6, importance = c(age = 3)))
   read <- function(shuffle) {
-    path <- withr::local_tempfile(fileext = ".csv")
+    path <- tempfile(fileext = ".csv")
+    on.exit(unlink(path))
     utils::write.csv(quietly(release_data(x, shuffle = shuffle)), path, row.names = FALSE)
     quietly(file_check(utils::read.csv(path), keys, limit = list(k = 6)))
   }
