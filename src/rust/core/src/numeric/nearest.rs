@@ -214,8 +214,12 @@ impl<'a> Search<'a> {
     }
 
     fn best(&self, values: &[f64]) -> Best {
-        let columns = self.columns.iter().zip(values);
-        let least = columns.map(|(column, &x)| {
+        let columns = self.columns.iter().zip(self.metric).zip(values);
+        let least = columns.map(|((column, dim), &x)| {
+            // Worth the search only if costs jump.
+            if matches!(dim.shape, Shape::Square | Shape::Absolute) {
+                return 0.0;
+            }
             let at = column.partition_point(|&other| other < x);
             let around = &column[at.saturating_sub(1)..(at + 1).min(column.len())];
             let gaps = around.iter().map(|other| (x - other).abs());
