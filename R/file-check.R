@@ -424,7 +424,8 @@ without_blanks <- function(file, asked) {
 # column that reveals values narrows these, too.
 told_missing <- function(file, seen, keys) {
   told <- told_here(file, told_by_columns(
-    seen$data, NULL, keys, file$roles$hh_id, seen$coded, missing = TRUE
+    seen$data, NULL, keys, file$roles$hh_id, seen$coded,
+    missing = TRUE, ties = length(file$history) == 0
   ))
   # Patterns have no other columns.
   if (is.null(told)) {

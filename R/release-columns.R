@@ -7,11 +7,11 @@
 # `data` are the original records and `released` those of the release; `released = NULL`
 # asks of a file that has no remedy yet which of the other columns tell `variables`, and if
 # `missing`, which tell or narrow their missing values: what is known of the others gives the
-# function.
+# function; with `ties` also what known values show of missing ones where it is none.
 # `ids` names columns that identify persons or households, `coded` has the codes of columns
 # that are known by name.
 told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL, pairs = TRUE,
-                            missing = FALSE) {
+                            missing = FALSE, ties = FALSE) {
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
     identifier = logical(), part = logical(), finer = logical()
@@ -51,7 +51,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     source_codes(c(unname(originals), unname(columns)))
   }
   protected <- lapply(codes[seq_along(originals)], function(coded) {
-    protected_values(coded$codes, n, before, missing)
+    protected_values(coded$codes, n, before, missing, ties)
   })
   names(protected) <- names(originals)
   protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
@@ -129,11 +129,11 @@ is_mixed <- function(a, b) {
 # Codes of the original values, `shown` those of the released ones, both 0 if unknown, and
 # the rows whose original value is not shown; of a file without a release (`before`) all, or
 # those that may have been suppressed, its `missing` values.
-protected_values <- function(codes, n, before, missing) {
+protected_values <- function(codes, n, before, missing, ties) {
   original <- codes[seq_len(n)]
   if (before) {
     return(list(
-      codes = original, shown = original, compared = FALSE, missing = missing,
+      codes = original, shown = original, compared = FALSE, missing = missing, ties = ties,
       rows = which((original == 0) == missing)
     ))
   }
@@ -180,7 +180,7 @@ column_that_tells <- function(x, name, column, ids = NULL) {
 tells_of <- function(column, protected, least) {
   at <- sampled_rows(column)
   told <- vapply(protected, function(v) {
-    count <- if (!column$known && v$compared) values_shown(column, v, least) else 0
+    count <- if (column$known) 0 else shown_by_ties(column, v, least)
     if (!may_tell(column$codes[at], v$codes[at])) {
       return(count)
     }
@@ -196,6 +196,16 @@ tells_of <- function(column, protected, least) {
     })
   }, 0)
   told[told > 0]
+}
+
+# Values that other records with an equal value show, though the column is no function. Of missing
+# ones nobody knows the truth: they are counted if known values come back so.
+shown_by_ties <- function(column, v, least) {
+  if (v$compared) {
+    return(values_shown(column, v, least))
+  }
+  known <- replace(v, c("rows", "missing"), list(which(v$codes > 0), FALSE))
+  if (v$ties && values_shown(column, known, least) > 0) values_shown(column, v) else 0
 }
 
 # Functions -----------------------------------------------------------------------

@@ -57,19 +57,33 @@ order_tells <- function(data, before, after, hh_id = NULL, coarse = character())
   if (is.null(told)) none else told
 }
 
-# As order_tells(), of missing values whose truth nobody knows: the attack is made on known ones.
+# As order_tells(), of missing values whose truth nobody knows: how many runs of them lie between
+# values that agree, or are next to each other, and the same in a random order. Households that
+# lack a value lie between other households. If all agree, known values decide.
 order_tells_missing <- function(columns) {
   told <- lapply(names(columns), function(name) {
     codes <- columns[[name]]$codes
-    known <- codes > 0L
-    found <- if (!all(known) && any(known)) {
-      strongest(list(
-        neighbours_tell(codes, codes, known, NULL, 0.05),
-        run_tells(as_number(columns[[name]]$values), codes, which(known), 0.05)
-      ))
+    n <- length(codes)
+    runs <- rle(codes == 0L)
+    ends <- cumsum(runs$lengths)
+    gaps <- which(runs$values & ends < n & ends > runs$lengths)
+    if (length(gaps) == 0) {
+      return(NULL)
     }
+    steps <- abs(codes[ends[gaps] - runs$lengths[gaps]] - codes[ends[gaps] + 1L])
+    known <- which(codes > 0L)
+    counts <- as.double(tabulate(codes[known]))
+    pairs <- length(known) * (length(known) - 1)
+    same <- sum(counts * (counts - 1)) / pairs
+    beside <- same + 2 * sum(counts[-1] * counts[-length(counts)]) / pairs
+    sure <- all(steps == 0) && !is.null(neighbours_tell(codes, codes, codes > 0L, NULL, 0.05))
+    found <- strongest(list(
+      notable(sum(steps == 0), length(gaps), same, 0.05, sure),
+      notable(sum(steps <= 1), length(gaps), beside, 0.05, sure),
+      run_tells(as_number(columns[[name]]$values), codes, known, 0.05)
+    ))
     if (!is.null(found)) {
-      told <- frame(variable = name, by = NA_character_, n = sum(!known))
+      told <- frame(variable = name, by = NA_character_, n = n - length(known))
       cbind(told, found[c("share", "chance")])
     }
   })

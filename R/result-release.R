@@ -17,8 +17,7 @@
 #' nearest released values reveal: those before and after agree, or they are adjacent
 #' values and the protected one lies between, or as many records in a row have the released value
 #' as the protected one says, as members of a household have its size. This share is compared with
-#' that of the same
-#' attack in a random order. The order reveals a variable if its share is larger by more
+#' that of the same attack in a random order. The order reveals a variable if its share is larger by more
 #' than 5 percentage points, and if either at least three values come back that chance
 #' explains with a probability below 0.001, or the released values come in fewer runs than
 #' in a random order (four standard deviations). The message `told_by_order` and
@@ -127,9 +126,10 @@
 #' order reveals the variable, the intruder is assumed to know how one follows from the other.
 #' Numbers of persons and households, weights and other measurements have no such meaning.
 #' They reveal a value only if most of the *other* released records with an equal value
-#' show it, or, for identifiers in order, the records before and after it. After a protection the
-#' former is counted even if there is no function: weights of households that have some ties reveal
-#' nearly as much. The share must then be 25 points larger than that of the commonest value.
+#' show it, or, for identifiers in order, the records before and after it. After a protection, and
+#' for missing values of a file without history, the former is counted even if there is no function:
+#' weights of households that have some ties reveal nearly as much. The share must then be 25 points
+#' larger than that of the commonest value.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations that hold for fewer than 99% of the
