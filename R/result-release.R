@@ -17,8 +17,8 @@
 #' nearest released values reveal: those before and after agree, or they are adjacent
 #' values and the protected one lies between, or as many records in a row have the released value
 #' as the protected one says, as members of a household have its size. This share is compared with
-#' that of the same attack in a random order. The order reveals a variable if its share is larger by more
-#' than 5 percentage points, and if either at least three values come back that chance
+#' that of the same attack in a random order. The order reveals a variable if its share is larger by
+#' more than 5 percentage points, and if either at least three values come back that chance
 #' explains with a probability below 0.001, or the released values come in fewer runs than
 #' in a random order (four standard deviations). The message `told_by_order` and
 #' `x$diagnostics$told_by_order` name these variables.
