@@ -459,8 +459,8 @@ not_compared <- function(file, asked) {
   }
 }
 
-# What the order of a release reveals, its own or that of a column in it; of a file to which nothing
-# was done, or of which nobody knows it, what its order reveals of missing values.
+# What the order of a release reveals, its own or that of a column in it. A file without history may
+# be a release that was written: then, what its order reveals of missing values.
 told_by_kept_order <- function(file, seen, keys) {
   told <- file$told$order
   if (isTRUE(file$forgotten)) {

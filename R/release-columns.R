@@ -7,7 +7,7 @@
 # `data` are the original records and `released` those of the release; `released = NULL`
 # asks of a file that has no remedy yet which of the other columns tell `variables`, and if
 # `missing`, which tell or narrow their missing values: what is known of the others gives the
-# function; with `ties` also what known values show of missing ones where it is none.
+# function. With `ties` equal values of a column count even if it gives no function.
 # `ids` names columns that identify persons or households, `coded` has the codes of columns
 # that are known by name.
 told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL, pairs = TRUE,
@@ -180,7 +180,7 @@ column_that_tells <- function(x, name, column, ids = NULL) {
 tells_of <- function(column, protected, least) {
   at <- sampled_rows(column)
   told <- vapply(protected, function(v) {
-    count <- if (column$known) 0 else shown_by_ties(column, v, least)
+    count <- if (column$known) 0 else shown_by_ties(column, v, least, at)
     if (!may_tell(column$codes[at], v$codes[at])) {
       return(count)
     }
@@ -198,14 +198,16 @@ tells_of <- function(column, protected, least) {
   told[told > 0]
 }
 
-# Values that other records with an equal value show, though the column is no function. Of missing
-# ones nobody knows the truth: they are counted if known values come back so.
-shown_by_ties <- function(column, v, least) {
+# Number of protected values that other records with an equal value of the column show. Nobody knows
+# the truth of missing values: they count if known values of a sample come back in this way.
+shown_by_ties <- function(column, v, least, at) {
   if (v$compared) {
     return(values_shown(column, v, least))
   }
-  known <- replace(v, c("rows", "missing"), list(which(v$codes > 0), FALSE))
-  if (v$ties && values_shown(column, known, least) > 0) values_shown(column, v) else 0
+  codes <- v$codes[at]
+  known <- list(codes = codes, shown = codes, rows = which(codes > 0), missing = FALSE)
+  of_sample <- if (v$ties) values_shown(list(codes = column$codes[at]), known, least) else 0
+  if (of_sample > 0) values_shown(column, v) else 0
 }
 
 # Functions -----------------------------------------------------------------------
@@ -322,7 +324,10 @@ fits_neighbours <- function(x) {
 # for columns that need not be functions: 0 unless this share is 25 points beyond the commonest
 # value's, and luck unlikely.
 values_shown <- function(column, v, least = NULL) {
+  groups <- logical(max(column$codes, 0L))
+  groups[column$codes[v$rows]] <- TRUE
   at <- which(column$codes > 0 & v$shown > 0)
+  at <- at[groups[column$codes[at]]]
   at <- at[order(column$codes[at], v$shown[at], method = "radix")]
   cells <- runs_of(column$codes[at], v$shown[at])
   by_size <- order(cells$first, -cells$size, method = "radix")

@@ -64,6 +64,7 @@ order_tells_missing <- function(columns) {
   told <- lapply(names(columns), function(name) {
     codes <- columns[[name]]$codes
     n <- length(codes)
+    first <- seq_len(min(n, 1e5))
     runs <- rle(codes == 0L)
     ends <- cumsum(runs$lengths)
     gaps <- which(runs$values & ends < n & ends > runs$lengths)
@@ -74,13 +75,15 @@ order_tells_missing <- function(columns) {
     known <- which(codes > 0L)
     counts <- as.double(tabulate(codes[known]))
     pairs <- length(known) * (length(known) - 1)
-    same <- sum(counts * (counts - 1)) / pairs
-    beside <- same + 2 * sum(counts[-1] * counts[-length(counts)]) / pairs
+    same <- sum(counts * (counts - 1))
+    beside <- same + 2 * sum(counts[-1] * counts[-length(counts)])
     sure <- all(steps == 0) && !is.null(neighbours_tell(codes, codes, codes > 0L, NULL, 0.05))
     found <- strongest(list(
-      notable(sum(steps == 0), length(gaps), same, 0.05, sure),
-      notable(sum(steps <= 1), length(gaps), beside, 0.05, sure),
-      run_tells(as_number(columns[[name]]$values), codes, known, 0.05)
+      notable(sum(steps == 0), length(gaps), same / pairs, 0.05, sure),
+      notable(sum(steps <= 1), length(gaps), beside / pairs, 0.05, sure),
+      run_tells(
+        as_number(columns[[name]]$values[first]), codes[first], which(codes[first] > 0L), 0.05
+      )
     ))
     if (!is.null(found)) {
       told <- frame(variable = name, by = NA_character_, n = n - length(known))

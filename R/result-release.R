@@ -126,10 +126,10 @@
 #' order reveals the variable, the intruder is assumed to know how one follows from the other.
 #' Numbers of persons and households, weights and other measurements have no such meaning.
 #' They reveal a value only if most of the *other* released records with an equal value
-#' show it, or, for identifiers in order, the records before and after it. After a protection, and
-#' for missing values of a file without history, the former is counted even if there is no function:
-#' weights of households that have some ties reveal nearly as much. The share must then be 25 points
-#' larger than that of the commonest value.
+#' show it, or, for identifiers in order, the records before and after it. Weights of households
+#' reveal values even if some households have the same weight. So after a protection, and in a file
+#' without history, a column with exceptions counts, too, if the share that comes back is larger
+#' than that of the commonest value by 25 percentage points.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations that hold for fewer than 99% of the
