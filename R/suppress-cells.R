@@ -330,7 +330,7 @@ required_matches <- function(k, max_risk, is_default) {
 check_reachable <- function(k, n) {
   if (k > n) {
     stop_sdc("unprotectable", c(
-      paste0("The file must have at least the ", format_count(k), " records that each is to match."),
+      paste0("The file must have the ", format_count(k), " records that each is to match."),
       x = paste0("It has ", plural(n, "record"), ": not even full suppression reaches that."),
       i = "Take a smaller `k`, or a larger `max_risk`."
     ))

@@ -428,7 +428,7 @@ test_that("more matches than the file has records are out of reach at once", {
     expect_match(conditionMessage(said), "has 10 records: not even full", fixed = TRUE)
   }
   expect_error(
-    suppress_cells(data, max_risk = 0.01), "each is to match, 100",
+    suppress_cells(data, max_risk = 0.01), "must have the 100 records that each is to match",
     class = "sdcRisk_error_unprotectable"
   )
   # All records are alike if every value is suppressed.
