@@ -14,9 +14,11 @@
 #' new name. All other values stay. The result is a factor. Values of labelled columns, such as
 #' those that haven reads, are named by their labels. Names that no record has are an error.
 #'
-#' **Ends.** `top_code(file, age = 80)` replaces every age above 80 by 80; the type stays. With
-#' `.by = "share"`, `income = 0.01` codes the highest values that together have at most 1% of the
-#' records with a value; with `.by = "records"`, `income = 20` codes the fewest highest values
+#' **Ends.** `top_code(file, age = 80)` replaces every age above 80 by 80. Labels and codes that
+#' are declared missing stay, and so does the type: but integer64, differences of times, and
+#' integers that are cut between two of them, become numbers. With `.by = "share"`,
+#' `income = 0.01` codes the highest values that together have at most 1% of the records with a
+#' value; with `.by = "records"`, `income = 20` codes the fewest highest values
 #' that have at least 20 records. Equal values are never divided. With `.replace = "mean"` coded
 #' values become their mean (weighted, if the file has weights), so that means and totals of the
 #' variable stay. The mean of fewer than 3 records would reveal the values: it is an error.
@@ -24,8 +26,10 @@
 #' Cut points and ends that would leave one value are an error; if no value changes, a message
 #' says so, and the history has no step.
 #'
-#' Missing values stay missing. If another column, or the order of the records, reveals the values
-#' behind a recoding, a message names it, see [release_data()].
+#' Missing values stay missing. A value that is labelled "missing", "refused" or alike must be
+#' declared missing before numbers are cut. Others that may stand for a missing value, such as 99
+#' after ages up to 80, are coded, and a message says so. If another column, or the order of the
+#' records, reveals the values behind a recoding, a message names it, see [release_data()].
 #'
 #' **Tables of a database.** The file of a table, `sdc_file(dplyr::tbl(con, "people"), keys)`, is
 #' recoded in the database. R recodes the distinct values of each variable, and the engine gets a
@@ -45,7 +49,7 @@
 #' @return An [sdc_file()] with the recoded columns; all others are unchanged. For an
 #'   sdcMicroObj that object. Errors: `unknown_key_var`, `bad_argument`; `unprotectable` for the
 #'   mean of fewer than 3 records; `bad_data` for a table whose values the engine does not find.
-#'   Message: `nothing_to_do`.
+#'   Messages: `nothing_to_do`, `coded_missing`.
 #' @family recoding
 #' @concept global recoding
 #' @concept top coding
@@ -84,16 +88,17 @@ recode_ends <- function(ask, given, end, by, replace) {
   by <- check_choice(by, c("value", "share", "records"), ".by")
   replace <- check_choice(replace, c("end", "mean"), ".replace")
   recode_named(ask, given, function(values, at, name) {
-    numbers <- function() number_column(values$x, name)
-    limit <- if (by == "value") at else end_of(numbers(), values$times, at, end, by, name)
+    numbers <- cuttable_numbers(values$x, name)
+    # A mean must be finite.
+    if (replace == "mean") number_column(values$x, name)
+    limit <- if (by == "value") at else end_of(numbers, values$times, at, end, by, name)
     if (!are_distinct_numbers(limit, FALSE) || !is.finite(limit)) {
       stop_argument(name, "be one number", given_words(limit))
     }
-    made <- if (replace == "mean") {
-      cut_to_mean(numbers(), limit, end, name, values)
-    } else {
-      cut_end(values$x, limit, end, name)
-    }
+    beyond <- which(if (end == "top") numbers > limit else numbers < limit)
+    check_codes_beyond(values$x, numbers[beyond], name, limit)
+    new <- if (replace == "mean") mean_beyond(numbers, beyond, name, values) else limit
+    made <- list(column = replace_numbers(values$x, beyond, new))
     sides <- if (end == "top") c("above", "below") else c("below", "above")
     # A cut that follows from the records is a value of one.
     told <- by == "value"
@@ -135,10 +140,7 @@ end_of <- function(x, times, at, end, by, name) {
   if (end == "top") limit else -limit
 }
 
-beyond_end <- function(x, limit, end) if (end == "top") x > limit else x < limit
-
-cut_to_mean <- function(x, limit, end, name, values) {
-  beyond <- which(beyond_end(x, limit, end))
+mean_beyond <- function(x, beyond, name, values) {
   n_beyond <- if (is.null(values$times)) length(beyond) else sum(values$times[beyond])
   if (n_beyond %in% 1:2) {
     stop_sdc(
@@ -152,7 +154,42 @@ cut_to_mean <- function(x, limit, end, name, values) {
     )
   }
   group <- replace(rep(NA_integer_, length(x)), beyond, 1L)
-  list(column = if (n_beyond > 0) group_means(x, group, values$weights) else values$x)
+  group_means(x, group, values$weights)[beyond[1]]
+}
+
+# Codes of non-response among numbers that are cut, or at the cut: what a label calls missing is no
+# number, what only looks like it is named.
+check_codes_beyond <- function(x, cut, name, limit = NULL) {
+  labels <- attr(x, "labels", exact = TRUE)
+  said <- plain_text(as.character(names(labels)))
+  labelled <- labels[said %in% non_responses & labels %in% c(cut, limit)]
+  if (length(labelled)) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "Values that are labelled as missing must be missing before numbers are cut.",
+        x = paste0(
+          quote_names(name), ": ", paste0(
+            format_number(as_bare(labelled)), " is \"", names(labelled), "\"", collapse = ", "
+          ), "."
+        ),
+        i = "Make them NA, or declare them: haven::labelled_spss(na_values = )."
+      ),
+      columns = name
+    )
+  }
+  codes <- intersect(missing_codes(x), cut)
+  if (length(codes)) {
+    inform_sdc(
+      "coded_missing",
+      c(
+        "A number that may stand for a missing value is coded, too.",
+        x = paste0(quote_names(name), ": ", code_words(codes), "."),
+        i = "If it does, make it NA first."
+      ),
+      columns = name
+    )
+  }
 }
 
 # `recode` gives the new column of values, see recoding_values(), the words for it, and those for
@@ -230,7 +267,7 @@ recode_by <- function(values, by, name) {
       if (rise) "The numbers do not rise." else given_words(by)
     )
   }
-  check_number_to_cut(x, name)
+  check_codes_beyond(x, cuttable_numbers(x, name), name)
   about <- list(name = name)
   step <- break_steps(hierarchy_values(x, about), by, about)[[1]]
   list(
@@ -242,7 +279,7 @@ recode_by <- function(values, by, name) {
 # Not by a hierarchy, which drops levels that join no values: the values themselves are recoded.
 made_by_step <- function(x, step) eval(step$expr, list(x = column_values(x)), baseenv())
 
-check_number_to_cut <- function(x, name) {
+cuttable_numbers <- function(x, name) {
   if (!is.numeric(column_values(x))) {
     stop_argument(
       name, "be a number, or a list of groups in global_recode()",
@@ -250,16 +287,7 @@ check_number_to_cut <- function(x, name) {
       advice = paste0("global_recode(file, ", name, " = list(group = c(\"...\", \"...\")))")
     )
   }
-}
-
-cut_end <- function(x, limit, end, name) {
-  check_number_to_cut(x, name)
-  if (!any(beyond_end(column_values(x), limit, end), na.rm = TRUE)) {
-    return(list(column = x))
-  }
-  values <- hierarchy_values(x, list(name = name))$values
-  step <- if (end == "top") ends_step(limit, NULL, values) else ends_step(NULL, limit, values)
-  list(column = made_by_step(x, step))
+  as.double(column_values(x))
 }
 
 # Values joined under new names, in the place of the first of each group.
@@ -311,5 +339,6 @@ join_categories <- function(x, groups, name) {
     at <- match(text, unlist(members))
     ifelse(is.na(at), text, group[at])
   }
-  factor(rename(text), levels = unique(rename(old)), ordered = is.ordered(values))
+  new <- rename(text)
+  if (identical(new, text)) x else factor(new, unique(rename(old)), ordered = is.ordered(values))
 }

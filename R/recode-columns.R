@@ -32,6 +32,17 @@ replace_column <- function(data, name, column) {
   data
 }
 
+# A column of numbers with another number at some places: labels and declared codes stay.
+replace_numbers <- function(x, at, number) {
+  if (length(at) == 0) {
+    return(x)
+  }
+  values <- if (inherits(x, "haven_labelled")) unclass(x) else column_values(x)
+  values[at] <- as_code(number, values)
+  if (inherits(x, "haven_labelled")) class(values) <- oldClass(x)
+  values
+}
+
 constraint_names <- c(
   "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness", "l", "c",
   "t"

@@ -225,6 +225,42 @@ test_that("values are recoded that no others are joined with", {
   )
 })
 
+test_that("codes of non-response are not cut as numbers", {
+  ages <- c(20:49, 85, 98, 98)
+  file <- function(x) sdc_file(data.frame(x = x, g = rep(1:3, 11)), c(x, g))
+  labelled <- file(haven::labelled(ages, c("Don't know" = 98)))
+  for (code in list(
+    quote(top_code(labelled, x = 80)), quote(top_code(labelled, x = 0.05, .by = "share")),
+    quote(top_code(labelled, x = 4, .by = "records", .replace = "mean")),
+    quote(global_recode(labelled, x = c(20, 40)))
+  )) {
+    said <- expect_error(eval(code), class = "sdcRisk_error_bad_column")
+    expect_match(conditionMessage(said), "\"x\": 98 is \"Don't know\".", fixed = TRUE)
+  }
+  # Beyond the other end they are nobody's concern.
+  bottom <- quietly(bottom_code(labelled, x = 30))$x
+  expect_identical(bottom, haven::labelled(pmax(ages, 30), c("Don't know" = 98)))
+  # Declared ones stay as they are, in a mean, too.
+  declared <- haven::labelled_spss(ages, c(old = 85, "Don't know" = 98), na_values = 98)
+  expected <- declared
+  expected[31] <- 80
+  # The label of a value that is gone does not leave.
+  attr(expected, "labels") <- c("Don't know" = 98)
+  expect_identical(quietly(top_code(file(declared), x = 80))$x, expected)
+  expected[28:31] <- mean(ages[28:31])
+  made <- quietly(top_code(file(declared), x = 4, .by = "records", .replace = "mean"))
+  expect_equal(made$x, expected, tolerance = 1e-12)
+  bands <- quietly(global_recode(file(declared), x = c(20, 40)))$x
+  expect_identical(as.vector(table(bands, useNA = "always")), c(20L, 11L, 2L))
+  # A number that only looks like a code is coded, and named.
+  odd <- file(c(ages[1:31], 999, 999))
+  expect_message(
+    made <- top_code(odd, x = 80), "\"x\": 999.", fixed = TRUE,
+    class = "sdcRisk_message_coded_missing"
+  )
+  expect_identical(made$x, c(ages[1:30], 80, 80, 80))
+})
+
 test_that("arguments without their dot are named", {
   said <- expect_error(
     top_code(file, by = "share", age = 0.1), class = "sdcRisk_error_unknown_key_var"
