@@ -14,7 +14,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
                             missing = FALSE, ties = FALSE) {
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
-    identifier = logical(), part = logical(), finer = logical()
+    identifier = logical(), part = logical(), finer = logical(), n_renumbered = integer()
   )
   before <- is.null(released)
   if (before) released <- data
@@ -62,10 +62,11 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   }, names(columns), codes[length(originals) + seq_along(columns)])
   # Every column and variable is a chance to find a function where there is none.
   least <- -7 - log(max(1, length(protected)) * 2 * length(columns))
-  told <- lapply(rlang::set_names(names(columns)), function(name) {
+  tells <- function(name, column = columns[name]) {
     open <- protected[setdiff(names(protected), name)]
-    tells_in_any_form(columns[name], if (!name %in% variables) read[[name]], open, least)
-  })
+    tells_in_any_form(column, if (!name %in% variables) read[[name]], open, least)
+  }
+  told <- lapply(rlang::set_names(names(columns)), tells)
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   }
@@ -73,6 +74,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
   ), columns, protected, variables)))
+  rows <- count_renumbered(rows, columns, tells)
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
   rownames(rows) <- NULL
   rows
@@ -102,7 +104,8 @@ told_rows <- function(told, part, columns, protected, variables) {
     frame(
       variable = names(found), by = rep(by, length(found)), share = share,
       n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found)),
-      part = rep(part, length(found)), finer = !part & share >= 0.99 & more %in% TRUE
+      part = rep(part, length(found)), finer = !part & share >= 0.99 & more %in% TRUE,
+      n_renumbered = as_count(unname(found))
     )
   }, told, names(told), part)
   unname(rows[vapply(rows, nrow, 1L) > 0])
@@ -174,6 +177,19 @@ column_that_tells <- function(x, name, column, ids = NULL) {
   column
 }
 
+# What a column reveals with new numbers in a secret order: neither its values nor their order mean
+# anything.
+count_renumbered <- function(rows, columns, tells) {
+  for (name in intersect(rows$by[!rows$part], names(columns))) {
+    column <- columns[[name]]
+    column[c("known", "in_order")] <- FALSE
+    mine <- rows$by == name & !rows$part
+    again <- tells(name, list(column))[rows$variable[mine]]
+    rows$n_renumbered[mine] <- as_count(unname(replace(again, is.na(again), 0)))
+  }
+  rows
+}
+
 # Number of protected values of each variable that a column reveals; variables of which it is not a
 # function are left out. Of a column whose meaning nobody knows, other records with its value count:
 # those that agree in a household's weight reveal nearly all its values, though weights have ties.
@@ -186,7 +202,7 @@ tells_of <- function(column, protected, least) {
     }
     fit <- column_fit(column$codes, v$codes)
     of_values <- is_function(fit, least)
-    of_order <- is_in_order(fit, least)
+    of_order <- !isFALSE(column$in_order) && is_in_order(fit, least)
     as.double(if (column$known && of_values) {
       values_known(fit, column, v)
     } else if (!column$id && of_order) {

@@ -94,8 +94,9 @@
 #' share and number of the protected values that come back; `part`, `TRUE` if the column
 #' narrows them instead; `finer`, `TRUE` if it reveals all of them and has more values;
 #' `identifier`, `TRUE` if the column numbers persons or households, so that
-#' `release_data()` leaves it out unless `keep_ids` names it (never dates and times). It
-#' is `NULL` for a database, whose other columns are not examined.
+#' `release_data()` leaves it out unless `keep_ids` names it (never dates and times);
+#' `n_renumbered`, the `n` that is left if `new_ids` names the column. It is `NULL` for a database,
+#' whose other columns are not examined.
 #'
 #' A column narrows a variable from which it follows, as the division of an industry and the group
 #' of an age do. An intruder who knows the division has fewer candidates for a suppressed,
@@ -215,12 +216,20 @@ as_release <- function(file, data, shuffle = NULL, new_ids = NULL) {
   told <- file$told$order
   own <- is.na(told$by) & isFALSE(shuffle)
   file$told$order <- told[own | told$by %in% setdiff(colnames(data), new_ids), ]
-  # Of numbers that are all different, new ones reveal nothing.
-  columns <- file$told$columns
-  single <- Filter(function(name) !anyDuplicated(as_bare(data[[name]])), new_ids)
-  file$told$columns <- columns[!columns$by %in% single, ]
+  file$told$columns <- told_renumbered(file$told$columns, new_ids)
   past <- c("defaults", "protected", "remedy", "forgotten", "history", "states", "told")
   as_kept_file(data, roles_kept(file$roles, colnames(data), say = FALSE), unclass(file)[past])
+}
+
+# What columns reveal if those named `new_ids` get new numbers.
+told_renumbered <- function(told, new_ids) {
+  if (NROW(told) == 0) {
+    return(told)
+  }
+  new <- told$by %in% new_ids
+  told$share[new] <- told$share[new] * told$n_renumbered[new] / told$n[new]
+  told$n[new] <- told$n_renumbered[new]
+  told[told$n > 0, ]
 }
 
 handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
@@ -260,7 +269,7 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   new_ids <- named_of(data, new_ids, "new_ids")
   ids <- union(identifiers_of(data, x$settings), roles$id_vars)
   left_out <- left_out_columns(data, ids, keep_ids, drop, new_ids)
-  inform_still_told(data, x$diagnostics$told_by_columns, left_out)
+  inform_still_told(data, told_renumbered(x$diagnostics$told_by_columns, new_ids), left_out)
   staying <- without_columns(as.data.frame(data), left_out)
   inform_finer(staying, roles, x$diagnostics$told_by_columns$by)
   order <- if (!isFALSE(shuffle)) x$order

@@ -133,3 +133,34 @@ test_that("a released household number reveals the size it counts", {
   expect_identical(page_verdict(quietly(release_data(x, new_ids = "person"))), "ok")
   expect_identical(page_verdict(quietly(release_data(x, keep_ids = "person"))), "unclear")
 })
+
+test_that("new numbers are judged without the order of the old ones", {
+  set.seed(11)
+  hid <- rep(1:900, sample(5, 900, TRUE))
+  data <- data.frame(
+    hid, region = sort(sample(40, 900, TRUE, (1:40)^1.5))[hid],
+    age = sample(9, length(hid), TRUE), sex = sample(2, length(hid), TRUE)
+  )
+  x <- quietly(suppress_cells(
+    data, c("region", "age", "sex"), hh_id = "hid", importance = c(region = 1, age = 5, sex = 5)
+  ))
+  told <- x$diagnostics$told_by_columns
+  expect_identical(told$by, "hid")
+  expect_gt(told$share, 0.5)
+  # Whole households lose their region: only the order of their numbers reveals it.
+  gone <- is.na(x$data$region)
+  expect_false(any(hid[gone] %in% hid[!gone]))
+  expect_identical(told$n_renumbered, 0L)
+  expect_identical(page_verdict(quietly(release_data(x, keep_ids = "hid"))), "unclear")
+  expect_identical(page_verdict(quietly(release_data(x, new_ids = "hid"))), "ok")
+  # Without households, other members show the region.
+  x <- quietly(suppress_cells(data, c("region", "age", "sex"), importance = c(region = 1, age = 5)))
+  told <- x$diagnostics$told_by_columns
+  gone <- which(is.na(x$data$region))
+  shown <- vapply(gone, function(i) {
+    others <- x$data$region[hid == hid[[i]] & !is.na(x$data$region)]
+    length(others) > 0
+  }, NA)
+  expect_identical(told$n_renumbered[told$by == "hid" & told$variable == "region"], sum(shown))
+  expect_identical(page_verdict(quietly(release_data(x, new_ids = "hid"))), "unclear")
+})
