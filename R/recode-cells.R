@@ -44,7 +44,7 @@ search_cells <- function(problem) {
 finish_in_order <- function(nodes, tried, most, began, problem) {
   settings <- problem$settings
   for (i in seq_len(nrow(nodes))) {
-    base <- recoding_cost(problem, unlist(nodes[i, settings$key_vars, drop = FALSE]))
+    base <- recoding_cost(problem, levels_at(nodes, i, problem))
     enough <- nth_cost(tried, most, settings) <= base * (1 + 1e-9)
     late <- sum(tried$finished) >= most_finished ||
       proc.time()[["elapsed"]] - began > settings$max_seconds
@@ -74,14 +74,12 @@ nth_cost <- function(tried, most, settings) {
 
 # `tried` with those of `nodes` that it does not hold yet, each finished.
 finish_some <- function(tried, nodes, most, problem) {
-  keys <- problem$settings$key_vars
   for (i in seq_len(nrow(nodes))) {
-    levels <- unlist(nodes[i, keys, drop = FALSE])
-    known <- NROW(tried) > 0 &&
-      any(Reduce(`&`, Map(function(column, level) column == level, tried[keys], levels)))
-    if (!known) {
+    levels <- levels_at(nodes, i, problem)
+    if (NROW(tried) == 0 || all(colSums(t(tried$levels) != levels) > 0)) {
       finished <- finish_cells(problem, levels, most)
-      tried <- rbind(tried, cbind(nodes[i, keys, drop = FALSE], finished))
+      finished$levels <- nodes$levels[i, , drop = FALSE]
+      tried <- rbind(tried, finished)
     }
   }
   tried
@@ -94,8 +92,8 @@ new_cells_search <- function(found, listed, tried, next_base, most, problem) {
   } else {
     found$best
   }
-  level_sum <- rowSums(best[settings$key_vars])
-  rank <- do.call(order, c(list(signif(best$cost, 10), level_sum), unname(best[settings$key_vars])))
+  at <- best$levels
+  rank <- do.call(order, c(list(signif(best$cost, 10), rowSums(at)), unname(as.data.frame(at))))
   best <- utils::head(best[rank, , drop = FALSE], settings$n_best)
   rownames(best) <- NULL
   whole <- isTRUE(listed$proven)

@@ -30,14 +30,11 @@ search_core <- function(problem, ...) {
   found
 }
 
-# Levels, a column per key variable, before the other columns.
+# Levels in one column, a matrix, so that a key variable may have any name.
 level_frame <- function(part, problem) {
   keys <- problem$settings$key_vars
-  levels <- matrix(part$levels, ncol = length(keys), byrow = TRUE, dimnames = list(NULL, keys))
-  out <- as.data.frame(levels, optional = TRUE)
-  names(out) <- keys
-  out[setdiff(names(part), "levels")] <- part[names(part) != "levels"]
-  rownames(out) <- NULL
+  out <- as.data.frame(part[names(part) != "levels"])
+  out$levels <- matrix(part$levels, nrow(out), length(keys), TRUE, list(NULL, keys))
   out
 }
 
@@ -100,7 +97,7 @@ look_by_cost <- function(problem, judge) {
 }
 
 levels_at <- function(nodes, i, problem) {
-  unlist(nodes[i, problem$settings$key_vars, drop = FALSE])
+  rlang::set_names(nodes$levels[i, ], problem$settings$key_vars)
 }
 
 # Few recodings under limits that keep those of the population for certain, or nearly: a key has as
@@ -147,11 +144,7 @@ recoding_judge <- function(problem) {
     }
     !(monotone && any(finer(levels, refused))) && within_limits(risks(levels), settings)
   }
-  reached <- function() {
-    levels <- do.call(rbind, lapply(strsplit(names(known), " ", fixed = TRUE), as.integer))
-    colnames(levels) <- settings$key_vars
-    cbind(as.data.frame(levels), do.call(rbind, unname(known)))
-  }
+  reached <- function() as.data.frame(do.call(rbind, unname(known)))
   list(keeps = keeps, risks = risks, reached = reached, n = function() length(known))
 }
 

@@ -67,7 +67,6 @@ risk_measure <- function(settings) {
 
 best_frame <- function(best, problem) {
   settings <- problem$settings
-  keys <- settings$key_vars
   kept <- settings$n - if (settings$blanks == "cells") 0 else best$n_suppressed
   left <- pmax(0, best$n_unique - if (settings$blanks == "cells") 0 else best$n_suppressed)
   # Under a limit on k all that violates is blanked, uniques among it.
@@ -78,7 +77,7 @@ best_frame <- function(best, problem) {
     population_uniqueness = best$population_uniqueness, l = best$l, c = best[["c"]], t = best$t
   )
   asked <- intersect(names(settings$constraint), constraint_names)
-  out <- best[keys]
+  out <- as.data.frame(best$levels)
   out$cost <- best$cost
   out$risk <- if (asked[[1]] == "l") 1 / best$l else measures[[asked[[1]]]]
   out$n_suppressed <- best$n_suppressed
@@ -88,7 +87,7 @@ best_frame <- function(best, problem) {
     out[[name]] <- measures[[name]]
   }
   out$text <- vapply(seq_len(nrow(out)), function(i) {
-    recoding_words(problem, unlist(out[i, keys, drop = FALSE]), out$n_suppressed[[i]])
+    recoding_words(problem, levels_at(best, i, problem), out$n_suppressed[[i]])
   }, "")
   rownames(out) <- NULL
   out

@@ -99,8 +99,8 @@
 #'   \item{`hierarchies`}{those used}
 #' }
 #' Errors name the variable or the constraint: a value that a hierarchy does not
-#' cover, levels that are not nested, k above the number of records
-#' (`bad_argument`). If no recoding meets the constraint (`unprotectable`), the error
+#' cover, levels that are not nested, k above the number of records, a key variable with the name
+#' of a column of `best` (`bad_argument`). If no recoding meets the constraint (`unprotectable`), the error
 #' gives the best that can be reached.
 #' @references
 #' El Emam, K. et al. (2009). A globally optimal k-anonymity method for the
@@ -170,6 +170,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
       importance = check_cost_importance(ask$importance, table$variables)
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
+    check_result_names(settings)
     fraction <- check_fraction(table$n, ask$pop_size, ask$sampling_fraction)
     settings$pop_size <- if (is.null(ask$pop_size) && !is.null(fraction)) {
       table$n / fraction
@@ -302,6 +303,18 @@ check_smallest_cell <- function(k, n) {
   k
 }
 
+# Columns of `best` beside the levels of the key variables.
+check_result_names <- function(settings) {
+  taken <- c("cost", "risk", "n_suppressed", "k", "n_unique", "text", names(settings$constraint))
+  taken <- intersect(settings$key_vars, taken)
+  if (length(taken)) {
+    stop_argument(
+      "key_vars", "not have the name of a figure of the result",
+      paste0("Found: ", quote_names(taken), "."), "Rename the column first."
+    )
+  }
+}
+
 check_recode_population <- function(settings) {
   needs <- function(name, what, met) {
     if (!is.null(settings$constraint[[name]]) && !met) {
@@ -394,12 +407,12 @@ new_recode_search <- function(found, problem, this_call) {
   settings <- problem$settings
   keys <- settings$key_vars
   best <- best_frame(found$best, problem)
-  frontier <- found$frontier[c(keys, "cost", "risk", "n_suppressed")]
+  frontier <- found$frontier
+  frontier <- cbind(as.data.frame(frontier$levels), frontier[c("cost", "risk", "n_suppressed")])
   dropped <- dropped_cost(problem)
   proven <- isTRUE(found$proven)
   bound <- if (proven) best$cost[[1]] else max(0, found$bound, na.rm = TRUE)
-  levels <- unlist(best[1, keys, drop = FALSE])
-  recoded <- recode_columns(problem$data, problem$hierarchies, levels)
+  recoded <- recode_columns(problem$data, problem$hierarchies, levels_at(found$best, 1, problem))
   told <- told_by_columns(problem$data, recoded, keys)
   inform_told_recoded(told)
   new_sdc_result(
@@ -421,7 +434,7 @@ new_recode_search <- function(found, problem, this_call) {
     call = this_call,
     best = best, frontier = frontier,
     code = lapply(seq_len(nrow(best)), function(i) {
-      recoding_code(problem, unlist(best[i, keys, drop = FALSE]), best$n_suppressed[[i]])
+      recoding_code(problem, levels_at(found$best, i, problem), best$n_suppressed[[i]])
     }),
     hierarchies = problem$hierarchies
   )

@@ -315,3 +315,38 @@ test_that("the optimum is that of looking at all recodings, whatever a blank cos
     expect_equal(x$best$cost, sort(costs)[1:3])
   }
 })
+
+test_that("a key variable may have the name of a figure of the search", {
+  set.seed(8)
+  data <- data.frame(
+    A = sample(c("a", "b", "c", "d"), 400, TRUE, c(0.6, 0.3, 0.08, 0.02)),
+    B = sample(20, 400, TRUE), C = sample(c("u", "v"), 400, TRUE)
+  )
+  ways <- list(list(), list(blanks = "cells", suppress = 0.2))
+  searched <- function(data, way) {
+    quietly(do.call(recode_search, c(list(data, names(data), k = 5), way)))
+  }
+  plain <- lapply(ways, searched, data = data)
+  for (name in c("levels", "smallest", "violating", "within", "kept", "qar", "c", "finished")) {
+    named <- stats::setNames(data, c(name, "B", "C"))
+    for (i in 1:2) {
+      found <- searched(named, ways[[i]])
+      expect_identical(names(found$best)[1:3], names(named))
+      expect_identical(unname(as.list(found$best[1:8])), unname(as.list(plain[[i]]$best[1:8])))
+      expect_identical(found$frontier$cost, plain[[i]]$frontier$cost)
+      columns <- function(x) lapply(unname(as.list(x)), as.character)
+      expect_identical(
+        columns(quietly(apply_recoding(found, named))),
+        columns(quietly(apply_recoding(plain[[i]], data)))
+      )
+    }
+  }
+  # Those of the table of recodings are refused.
+  for (name in c("cost", "risk", "n_suppressed", "k", "n_unique", "text")) {
+    said <- expect_error(
+      searched(stats::setNames(data, c(name, "B", "C")), list()),
+      class = "sdcRisk_error_bad_argument"
+    )
+    expect_match(conditionMessage(said), paste0("Found: \"", name, "\"."), fixed = TRUE)
+  }
+})
