@@ -64,9 +64,13 @@ design_file <- function(x) {
   name <- if (length(same)) same[[1]] else "sampling_weight"
   if (length(same) == 0) data[[name]] <- weights
   of <- function(part) intersect(names(x[[part]]), names(data))
+  # Without clusters the design numbers the records, as `id`: no column of that name is meant.
+  grouped <- Filter(function(name) {
+    anyDuplicated(x$cluster[[name]]) || !anyDuplicated(data[[name]])
+  }, of("cluster"))
   # A domain of a calibrated design has all records, the others without a weight.
   roles <- list(
-    weight_var = name, strata_var = if (isTRUE(x$has.strata)) of("strata"), cluster = of("cluster")
+    weight_var = name, strata_var = if (isTRUE(x$has.strata)) of("strata"), cluster = grouped
   )
   new_file(data[weights > 0, , drop = FALSE], roles[lengths(roles) > 0])
 }

@@ -69,8 +69,13 @@ fingerprint_of <- function(data, settings) {
 file_prints <- function(data, settings) {
   names <- sort(intersect(print_columns(settings), names(data)), method = "radix")
   columns <- lapply(as.list(data)[names], print_values)
+  hashes <- vapply(columns, rlang::hash, "")
+  # New numbers of households group the same records.
+  columns[intersect(settings$hh_id, names)] <- lapply(
+    as.list(data)[intersect(settings$hh_id, names)], count_sharing
+  )
   list(
-    columns = vapply(columns, rlang::hash, ""),
+    columns = hashes,
     sorted = if (length(columns) * nrow(data) <= most_sorted_cells) {
       sorted_print(columns, nrow(data))
     }
@@ -78,6 +83,12 @@ file_prints <- function(data, settings) {
 }
 
 most_sorted_cells <- 2e6
+
+# The number of records that share the value of each.
+count_sharing <- function(x) {
+  at <- match(x, unique(x))
+  as.double(tabulate(at))[at]
+}
 
 print_columns <- function(settings) {
   roles <- c("key_vars", "weight_var", "hh_id", "hh_vars", "sensitive", "strata_var")

@@ -161,7 +161,7 @@ protect_steps <- function(x, roles, data, rare, alike) {
 
 # The page without the key variable that drives it most.
 without_driver_step <- function(x) {
-  if (NROW(x$drivers)) {
+  if (NROW(x$drivers) && length(x$settings$key_groups) == 0) {
     paste0(
       "file_check(file, key_vars = setdiff(sdc_roles(file)$key_vars, ",
       dput_text(x$drivers$variable[[1]]), ")", page_code(x$settings), ")"
@@ -242,7 +242,7 @@ looks_step <- function(x, roles) {
   seen <- x$roles
   odd <- seen$variable[seen$role == "key variable" & nzchar(seen$looks_like)]
   weight <- seen$variable[seen$looks_like == "weight" & seen$role %in% c("", "key variable")]
-  if (length(odd) == 0 || length(odd) == length(roles$key_vars)) {
+  if (length(odd) == 0 || length(odd) == length(roles$key_vars) || length(roles$key_groups)) {
     return(NULL)
   }
   paste0(
@@ -261,11 +261,12 @@ later_steps <- function(x) {
 
 # The file that was checked, by the code that gave it where that is short.
 file_code <- function(data, roles, columns, made) {
-  if (made && is.symbol(data)) {
+  given <- (is.symbol(data) && !startsWith(as.character(data), ".")) || is.call(data)
+  short <- given && nchar(code_text(data)) <= 60
+  if (made && (short || is.symbol(data))) {
     return(if (!identical(data, as.name("file"))) paste("file <-", code_text(data)))
   }
-  given <- (is.symbol(data) && !startsWith(as.character(data), ".")) || is.call(data)
-  if (!given || nchar(code_text(data)) > 60) data <- as.name("your_data")
+  if (!short) data <- as.name("your_data")
   if (nchar(code_text(roles$key_vars)) > 240) {
     at <- match(roles$key_vars, columns)
     roles$key_vars <- call("[", call("names", data), runs_code(at))

@@ -435,8 +435,11 @@ told_missing <- function(file, seen, keys) {
   told[!duplicated(told[c("variable", "by")]), ]
 }
 
-# An identifier in a release was asked for; in another file it would be left out.
-told_here <- function(file, told) if (isTRUE(file$forgotten)) told else told_unasked(told)
+# A release of a protected file would leave identifiers out. In a release they were asked for, and a
+# file without history may be one that was written.
+told_here <- function(file, told) {
+  if (length(file$history) && !isTRUE(file$forgotten)) told_unasked(told) else told
+}
 
 # What protections found by comparing with the original, unless the file itself shows it.
 told_before <- function(file, asked) {

@@ -31,8 +31,7 @@
 #'   recode; the limit need not hold in the result. Values that the searched file does not
 #'   have are an error of class `sdcRisk_error_mismatched_data` if the hierarchy does not say
 #'   where they belong.
-#' @param shuffle `TRUE`: the records in a secret order that nobody can compute again, those
-#'   of a household (`hh_id` of an [sdc_file()]) together.
+#' @param shuffle `TRUE`: the records in a secret order that nobody can compute again.
 #' @return `data` with its key variables recoded as an [sdc_file()], whose `summary()` says what was
 #'   done; with `blanks = FALSE` in its own class. Of an sdcMicroObj that object, see
 #'   [store_result()]. Message: `told_by_order`.

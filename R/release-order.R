@@ -366,8 +366,9 @@ order_line <- function(x) {
   }
   worst <- told[order(told$chance - told$share)[[1]], ]
   paste0(
-    "The order reveals ", worst$variable, " (", format_percent(worst$share), ", by chance ",
-    format_percent(worst$chance), "): ",
+    "The order reveals ", worst$variable, if (!is.na(worst$share)) {
+      paste0(" (", format_percent(worst$share), ", by chance ", format_percent(worst$chance), ")")
+    }, ": ",
     if (!anyNA(told$by)) {
       paste("renumber", paste(unique(told$by), collapse = ", "))
     } else if (inherits(x, "sdc_file_check") && length(x$diagnostics$history) == 0) {

@@ -229,18 +229,22 @@ answer_told <- function(entries) {
   })
   if (any(protects)) entries <- entries[protects | !released]
   answer_each(entries, c("file_check", protecting), function(e, x) {
-    told <- x$diagnostics$told_by_columns
-    if (is.null(told)) {
+    found <- x$diagnostics
+    if (is.null(found$told_by_columns)) {
       return(NULL)
     }
-    told <- rbind(x$diagnostics$told_others, told_unasked(told))
+    told <- rbind(found$told_before, found$told_others, told_unasked(found$told_by_columns))
+    missing <- found$told_missing
+    told <- told[!paste(told$variable, told$by) %in% paste(missing$variable, missing$by), ]
     protected <- if (inherits(x, "sdc_file_check")) "values of " else "protected values of "
-    if (nrow(told) == 0) {
+    if (NROW(missing) + nrow(told) == 0) {
       paste0("None was found that reveals ", sub(" of $", "", protected), ".")
     } else {
+      of <- rep(c("missing values of ", protected), c(NROW(missing), nrow(told)))
+      told <- rbind(missing, told)
       paste0(
-        told$by, told_verb(told), format_percent(told$share), " of the ", protected, told$variable,
-        ".", collapse = " "
+        told$by, told_verb(told), format_percent(told$share), " of the ", of, told$variable, ".",
+        collapse = " "
       )
     }
   })

@@ -192,7 +192,7 @@ fits_data <- function(x, data, place = 1, in_any_order = TRUE) {
   if (length(names) == 0 || !all(names %in% names(data))) {
     return(FALSE)
   }
-  now <- file_prints(data, list(key_vars = names))
+  now <- file_prints(data, list(key_vars = names, hh_id = x$settings$hh_id))
   identical(now$columns, then$columns) ||
     in_any_order && !is.null(then$sorted) && identical(now$sorted, then$sorted)
 }
@@ -389,9 +389,12 @@ told_by_order_lines <- function(entries) {
       worst <- told[order(told$chance - told$share)[[1]], ]
       paste0(
         "The records are in the order of the original (", after[as_it_was][[1]]$label,
-        "), which reveals protected values: of ", worst$variable, ", ", format_percent(worst$share),
-        " come back (by chance ", format_percent(worst$chance),
-        "). Release the file in the secret order of release_data()."
+        "), which reveals protected values of ", worst$variable, if (!is.na(worst$share)) {
+          paste0(
+            ", ", format_percent(worst$share), " come back (by chance ",
+            format_percent(worst$chance), ")"
+          )
+        }, ". Release the file in the secret order of release_data()."
       )
     }
   }))

@@ -51,7 +51,7 @@
 #' record has would name a suppressed value, so both are dropped, from all columns. Codes
 #' that are declared missing stay if they occur. Row names become numbers. Attributes that
 #' could carry values are dropped: columns keep their class, levels, labels, units, time zone
-#' and formats, and the data frame is a data frame, tibble (grouped or not) or data.table.
+#' and formats, and the data frame is a data frame, tibble or data.table.
 #'
 #' @param x A result of [invariant_pram()] or [suppress_cells()], or a recoded file.
 #' @inheritParams sdcRisk-params
@@ -59,7 +59,8 @@
 #'   released anyway, or `TRUE` for all of them.
 #' @param drop Names of columns to leave out of the release.
 #' @param shuffle `NULL`: the records are put in a secret order if theirs reveals protected
-#'   values, or if `new_ids` are made. `TRUE`: always. `FALSE`: never; what the order reveals is
+#'   values, if it groups records by a column that is left out, such as a household number, or if
+#'   `new_ids` are made. `TRUE`: always. `FALSE`: never; what the order reveals is
 #'   then on every page of the release. Households (`hh_id` of the protection) stay together if
 #'   their number is released: otherwise their place would show them.
 #' @param new_ids Names of columns, such as household numbers, that are released with numbers
@@ -273,18 +274,20 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   staying <- without_columns(as.data.frame(data), left_out)
   inform_finer(staying, roles, x$diagnostics$told_by_columns$by)
   order <- if (!isFALSE(shuffle)) x$order
-  # New numbers in the old order would be the old numbers.
-  wanted <- isTRUE(shuffle) || length(new_ids) && is.null(shuffle)
+  # Records of a household that follow each other show it without its number, and so does an order
+  # by a region that is left out. New numbers in the old order would be the old numbers.
+  shown <- Filter(function(name) in_runs(match(data[[name]], unique(data[[name]]))), left_out)
+  wanted <- isTRUE(shuffle) || length(c(new_ids, shown)) && is.null(shuffle)
   if (wanted && is.null(order)) order <- secret_order(n_records(data))
   # Without its number a household would be seen by its place.
   household <- intersect(x$settings$hh_id, names(staying))
   if (length(order) && length(household)) order <- together(order, staying[[household]])
-  inform_shuffled(x, shuffle, order, c(new_ids, left_out))
+  inform_shuffled(x, shuffle, order, c(new_ids, left_out), shown)
   without_columns(as_released(data, order, new_ids), left_out)
 }
 
 # Message of `release_data(x)` on the order of the records, unless the user chose it.
-inform_shuffled <- function(x, shuffle, order, new_ids) {
+inform_shuffled <- function(x, shuffle, order, new_ids, shown) {
   told <- x$diagnostics$told_by_order
   left <- setdiff(told$by, c(NA, new_ids))
   if (!is.null(shuffle) || is.null(order)) {
@@ -295,7 +298,13 @@ inform_shuffled <- function(x, shuffle, order, new_ids) {
     c(
       paste0(
         "The records are in a secret order: theirs ",
-        if (anyNA(told$by)) "revealed protected values." else "would reveal the old numbers."
+        if (anyNA(told$by)) {
+          "revealed protected values."
+        } else if (length(shown)) {
+          paste0("would show which records share a value of ", quote_names(shown), ".")
+        } else {
+          "would reveal the old numbers."
+        }
       ),
       i = paste0(
         "For comparisons record by record take ", if (is.null(x$estimates)) "x" else "x$data",
@@ -315,13 +324,10 @@ as_released <- function(data, order = NULL, new_ids = NULL) {
   columns <- lapply(columns, released_column, order)
   n <- n_records(data)
   kind <- intersect(class(data), c("data.table", "tbl_df", "tbl", "data.frame"))
-  groups <- setdiff(names(attr(data, "groups")), ".rows")
   out <- structure(columns, class = kind, row.names = .set_row_names(n))
   if ("data.table" %in% kind && requireNamespace("data.table", quietly = TRUE)) {
     # Another copy, with room for new columns.
     data.table::copy(out)
-  } else if (inherits(data, "grouped_df") && requireNamespace("dplyr", quietly = TRUE)) {
-    dplyr::grouped_df(out, groups)
   } else {
     out
   }

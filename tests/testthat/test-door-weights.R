@@ -90,6 +90,11 @@ test_that("survey designs bring their weights and strata", {
     individual_risk(design, c("GENDER", "DAGE3"))$estimates,
     individual_risk(data, c("GENDER", "DAGE3"), "WEIGHT")$estimates
   )
+  # A design without clusters numbers the records as `id`, whatever a column of that name holds.
+  plain <- design
+  plain$variables$id <- data$DAGE3
+  plain$cluster <- data.frame(id = seq_len(nrow(data)))
+  expect_null(sdc_roles(sdc_file(plain, c(GENDER, DAGE3)))$cluster)
   # Half of the records are a domain; weights that no column has become one.
   design$prob <- ifelse(data$GENDER == 1, 2 / data$WEIGHT, Inf)
   part <- sdc_file(design, c(GENDER, DAGE3))

@@ -1150,3 +1150,36 @@ test_that("a page with declared missing codes names plainly missing values, too"
   page <- paste(format(quietly(file_check(d, c(stat, edu, sex))), width = 1e4), collapse = " ")
   expect_match(page, "Missing: stat 25% (declared codes -9), edu 5.5%.", fixed = TRUE)
 })
+
+test_that("members of a household show suppressed values, whatever its role", {
+  set.seed(21)
+  hh <- rep(1:700, sample(7, 700, TRUE, c(0.3, 0.3, 0.18, 0.13, 0.06, 0.02, 0.01)))
+  data <- data.frame(
+    hh, sex = sample(2, length(hh), TRUE), age = sample(6, length(hh), TRUE),
+    region = sort(sample(5, 700, TRUE, c(0.4, 0.3, 0.2, 0.09, 0.01)))[hh]
+  )
+  keys <- c("region", "sex", "age")
+  x <- quietly(suppress_cells(sdc_file(data, keys, id_vars = "hh"), k = 25))
+  written <- as.data.frame(quietly(release_data(x, new_ids = "hh")))
+  gone <- is.na(written$region)
+  shown <- sum(written$hh[gone] %in% written$hh[!gone])
+  expect_gt(shown, 10)
+  for (role in c("hh_id", "id_vars", "cluster")) {
+    file <- do.call(sdc_file, c(list(written, keys), stats::setNames(list("hh"), role)))
+    page <- quietly(file_check(file, limit = list(k = 25)))
+    expect_identical(measures(page)$verdict[[1]], "unclear")
+    expect_identical(page$diagnostics$told_missing$n, shown)
+    expect_identical(page$diagnostics$told_missing$by, "hh")
+  }
+})
+
+test_that("the next line of a page made from a call runs", {
+  d <- as.data.frame(adult)
+  page <- file_check(sdc_file(d, c("age", "sex")))
+  expect_true("file <- sdc_file(d, c(\"age\", \"sex\"))" %in% page$next_steps)
+  # A key variable of a group is not left out alone.
+  d$w <- as.double(seq_len(nrow(d)) %% 700) + 0.5
+  grouped <- sdc_file(d, c("w", "age", "sex"), key_groups = list(g = c("w", "sex")))
+  page <- quietly(file_check(grouped))
+  expect_false(any(grepl("setdiff", page$next_steps)))
+})

@@ -106,7 +106,7 @@ test_that("a name is no reason to take another file", {
           found = "`before`, of n_matches(), has another")
   for (data in list(protected$data, release_data(protected))) {
     page <- road(check, protected, after = n_matches(data, road_keys))
-    expect_identical(page$stages, c("before", "before", "after"))
+    expect_identical(sort(page$stages), c("after", "before", "before"))
   }
   # The released file is not known.
   expect_identical(road(check, after = of_other)$stages, c("before", "after"))
@@ -303,4 +303,33 @@ test_that("a file with unclear figures is not called within the limit", {
   expect_identical(
     words(above = 0, ok = 2, open = 0), "within the limit: all figures that have one (2)"
   )
+})
+
+test_that("the check of a release with new household numbers is about the release", {
+  set.seed(21)
+  hh <- rep(1:700, sample(7, 700, TRUE, c(0.3, 0.3, 0.18, 0.13, 0.06, 0.02, 0.01)))
+  data <- data.frame(
+    hh, size = tabulate(hh)[hh], sex = sample(2, length(hh), TRUE),
+    age = sample(6, length(hh), TRUE)
+  )
+  file <- sdc_file(data, c("size", "sex", "age"), hh_id = "hh")
+  x <- quietly(suppress_cells(file, k = 10, rule = "strict"))
+  released <- quietly(release_data(x, new_ids = "hh"))
+  page <- road(before = quietly(file_check(file)), x, after = quietly(file_check(released)))
+  expect_identical(sort(page$stages), c("after", "before", "before"))
+  # The checklist names what the row of k names.
+  n <- sum(is.na(released$size))
+  alone <- road(quietly(file_check(released)), internal = TRUE)
+  expect_match(alone$text, "hh reveals 100% of the missing values of size.", fixed = TRUE)
+  expect_match(alone$text, paste0("reveals ", n, " of ", n, " values"), fixed = TRUE)
+  # Other records, or households of other sizes, are another file.
+  other <- released
+  other$hh[1:40] <- 0L
+  refused(before = file_check(file), x, after = quietly(file_check(other)), found = "another file")
+})
+
+test_that("a share that is withheld is not printed", {
+  told <- data.frame(variable = "region", by = NA_character_, n = 72L, share = NA, chance = NA)
+  x <- structure(list(diagnostics = list(told_by_order = told)), class = "sdc_suppress_cells")
+  expect_identical(sdcRisk:::order_line(x), "The order reveals region: release_data() shuffles.")
 })

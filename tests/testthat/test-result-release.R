@@ -164,3 +164,41 @@ test_that("new numbers are judged without the order of the old ones", {
   expect_identical(told$n_renumbered[told$by == "hid" & told$variable == "region"], sum(shown))
   expect_identical(page_verdict(quietly(release_data(x, new_ids = "hid"))), "unclear")
 })
+
+test_that("an order by what is left out is not kept", {
+  set.seed(5)
+  size <- sample(6, 900, TRUE, c(0.3, 0.3, 0.18, 0.13, 0.06, 0.03))
+  hh <- rep(seq_len(900), size)
+  data <- data.frame(
+    hh = sample(5000, 900)[hh], hhsize = size[hh], sex = sample(c("m", "f"), length(hh), TRUE),
+    age = sample(18:80, length(hh), TRUE),
+    reg = sample(5, 900, TRUE, c(0.4, 0.3, 0.2, 0.09, 0.01))[hh]
+  )
+  x <- quietly(suppress_cells(sdc_file(data, c("reg", "sex", "age"), hh_id = "hh"), k = 3))
+  expect_identical(nrow(x$diagnostics$told_by_order), 0L)
+  # The sizes of households lay the records out, if these follow each other.
+  laid_out <- function(sizes) {
+    household <- integer(length(sizes))
+    at <- 1
+    while (at <= length(sizes)) {
+      household[at + seq_len(sizes[[at]]) - 1] <- at
+      at <- at + sizes[[at]]
+    }
+    household[seq_along(sizes)]
+  }
+  is_household <- function(found, hh) mean(match(found, found) == match(hh, hh))
+  expect_identical(is_household(laid_out(data$hhsize), hh), 1)
+  said <- expect_message(
+    released <- release_data(x), class = "sdcRisk_message_shuffled"
+  )
+  expect_match(conditionMessage(said), "which records share a value of \"hh\"", fixed = TRUE)
+  expect_false(identical(released$hhsize, data$hhsize))
+  apart <- sum(rle(released$hhsize)$lengths > 3) / length(hh)
+  expect_lt(apart, 0.1)
+  kept <- quietly(release_data(x, shuffle = FALSE))
+  expect_identical(kept$hhsize, data$hhsize)
+  # What is in no order stays as it is.
+  data <- data[sample(nrow(data)), ]
+  x <- quietly(suppress_cells(sdc_file(data, c("reg", "sex", "age"), hh_id = "hh"), k = 3))
+  expect_identical(quietly(release_data(x))$hhsize, data$hhsize)
+})
