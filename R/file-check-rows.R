@@ -157,7 +157,7 @@ without_told_keys <- function(rows, missing, told) {
   rows <- unclear(rows, before & rows$verdict == "ok", told_before_words(told$told_before))
   odd <- told$not_compared
   rows <- unclear(rows, length(odd) > 0 & rows$verdict == "ok", paste0(
-    "columns cannot be compared with the key variables: ", quote_names(odd)
+    "columns are not compared with the key variables: ", quote_names(odd)
   ))
   kept <- anyNA(told$told_by_order$by)
   past <- length(told$history) > 0

@@ -314,6 +314,7 @@ check_file <- function(given, roles) {
   for (part in c("codes", past_parts)) {
     if (!is.null(given[[part]])) file[[part]] <- given[[part]]
   }
+  file$in_database <- setdiff(if (!is.null(given$table)) colnames(given$table), names(file$data))
   file
 }
 
@@ -453,12 +454,14 @@ told_before <- function(file, asked) {
   told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]
 }
 
-# Columns of a protected file whose values have no order and no equality that is known: nobody knows
-# what they reveal of the values that are missing or were changed.
+# Columns of a protected file whose values have no order and no equality that is known, and all
+# others of a table of a database: nobody knows what they reveal of the values that are missing or
+# were changed.
 not_compared <- function(file, asked) {
   if (asked$n_incomplete > 0 || length(file$history)) {
     others <- setdiff(names(file$data), unlist(file$roles))
-    Filter(function(name) is.null(column_source(file$data[[name]], n_records(file$data))), others)
+    odd <- function(name) is.null(column_source(file$data[[name]], n_records(file$data)))
+    setdiff(c(Filter(odd, others), file$in_database), unlist(file$roles))
   }
 }
 

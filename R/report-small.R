@@ -25,7 +25,7 @@ warn_small_file <- function(entries) {
 
 # Whole numbers of other things: of key variables and their values, key sets, models and steps.
 other_counts <- c(
-  "n_all", "n_cells", "n_levels", "n_keys", "n_sets", "n_nodes", "n_evaluated", "n_exceedances",
+  "n_cells", "n_levels", "n_keys", "n_sets", "n_nodes", "n_evaluated", "n_exceedances",
   "n_zero_margins", "n_blocks", "n_values_before", "n_values_after", "n_tables", "n_sim"
 )
 
