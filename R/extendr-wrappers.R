@@ -44,6 +44,8 @@ rs_group <- function(table, run) .Call(wrap__rs_group, table, run)
 
 rs_codes <- function(tables, run) .Call(wrap__rs_codes, tables, run)
 
+rs_column_fit <- function(groups, values) .Call(wrap__rs_column_fit, groups, values)
+
 rs_secret_order <- function(groups) .Call(wrap__rs_secret_order, groups)
 
 rs_link <- function(waves, settings, run) .Call(wrap__rs_link, waves, settings, run)
