@@ -140,7 +140,8 @@ is_whole_column <- function(x) {
   }
   is.double(x) && !inherits(x, c("Date", "POSIXct")) && {
     values <- as_bare(x)
-    all(values == round(values), na.rm = TRUE)
+    whole <- function(x) all(x == round(x), na.rm = TRUE)
+    whole(utils::head(values, 1000)) && whole(values)
   }
 }
 
@@ -193,7 +194,7 @@ text_marks <- function(x) {
 may_lack_letters <- function(columns) {
   Sys.getlocale("LC_CTYPE") %in% c("C", "POSIX") || any(vapply(columns, function(x) {
     text <- if (is.factor(x)) levels(x) else x
-    is.character(text) && "bytes" %in% Encoding(text)
+    is.character(text) && "bytes" %in% Encoding(unique(as_bare(text)))
   }, NA))
 }
 

@@ -45,7 +45,7 @@ page_values <- function(result, about, asked) {
       high = rep(NA_real_, nrow(about)), reason = ifelse(asked_for, result, "")
     ))
   }
-  rows <- figure_rows(result, asked$limit)
+  rows <- figure_rows(result, asked$limit, only = about$figure)
   at <- match(about$figure, rows$measure)
   refused <- c(
     n_homogeneous = result$diagnostics$sensitive_refused,

@@ -258,7 +258,8 @@ ask_for_keys <- function(ask) {
 }
 
 # The file coded in one go, so that the methods share the codes, and what they are asked of it.
-coded_page <- function(file, asked, labels = NULL) {
+# Codes themselves come to R for `columns` of a page, and to judge incomplete records.
+coded_page <- function(file, asked, labels = NULL, columns = TRUE) {
   table <- key_table(
     file, file$roles$key_vars, key_groups = file$roles$key_groups, candidates = TRUE,
     labels = labels, roles = role_columns(file$data, file$roles)
@@ -269,7 +270,7 @@ coded_page <- function(file, asked, labels = NULL) {
   asked$remedy <- file$remedy
   asked$n_suppressed <- sum(file$states$n_suppressed)
   asked$n_incomplete <- table$n_incomplete
-  asked$coded <- coded_columns(table)
+  if (columns || table$n_incomplete > 0) asked$coded <- coded_columns(table)
   if (asked$missing == "wildcard" && table$n_incomplete > 0) {
     asked$codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
     asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times

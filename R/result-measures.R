@@ -58,14 +58,16 @@ figure_scope <- function(x, limit = NULL) {
   scope
 }
 
-# The rows of a result by analysis, those of a `board` alone if it is for one.
-figure_rows <- function(x, limit, board = FALSE) {
+# The rows of a result by analysis, those of a `board` alone if it is for one, or of the figures
+# named by `only`.
+figure_rows <- function(x, limit, board = FALSE, only = NULL) {
   about <- declaration_of(x)
   e <- unclass(x)$estimates
   n <- nrow(e)
   scope <- figure_scope(x, limit)
   each <- eval(about$each, scope)
-  rows <- lapply(about$figures, function(f) {
+  figures <- Filter(function(f) is.null(only) || f$name %in% only, about$figures)
+  rows <- lapply(figures, function(f) {
     value <- if (is.null(f$value)) e[[f$name]] else eval(f$value, scope)
     if (is.null(value)) {
       return(NULL)
