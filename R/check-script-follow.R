@@ -1,7 +1,7 @@
 # Data frames with known roles, and what is made of them. A state is a list:
 #   name      the variable, "" for what has none
 #   file      the open file: data, roles, and what is known of its past
-#   columns   its columns, held so that their addresses stay theirs
+#   columns   its columns, held so that their addresses, `pointers`, stay theirs
 #   address, hash   by which a change is seen; tables that change in place need the hash
 #   classed   whether it carries its roles itself
 #   was       protected columns as they were before, by variable
@@ -9,6 +9,8 @@
 #   ids       columns that identify and were in the file once; `allowed_ids` those on purpose
 #   part      whether it is a part of the records that nothing has judged yet
 #   page      judged figures, see judge_frame()
+#   whole, told   of a frame that was written: that its state is complete, and which key variables
+#             other columns reveal
 #   line      where it was made
 
 is_followable <- function(x) {
@@ -24,6 +26,8 @@ columns_of <- function(x) {
   own_columns(data)
 }
 
+addresses_of <- function(columns) vapply(columns, rlang::obj_address, "")
+
 # Objects made by reference change their columns and names in place, but not this list.
 own_columns <- function(data) {
   columns <- as.list(unclass(data))
@@ -31,8 +35,14 @@ own_columns <- function(data) {
   columns
 }
 
-# Only a data.table changes without a new address.
-frame_hash <- function(x) if (inherits(x, "data.table")) rlang::hash(as.list(x))
+# Only a data.table changes without a new address: then the memory of its columns does.
+frame_hash <- function(x) if (inherits(x, "data.table")) memory_hash(own_columns(x))
+
+memory_hash <- function(columns) {
+  plain <- vapply(columns, typeof, "") %in% c("logical", "integer", "double", "character")
+  memory <- unwrap(call_core(rs_memory, unname(columns[plain])))
+  rlang::hash(list(lapply(columns, attributes), memory, columns[!plain]))
+}
 
 is_unchanged <- function(x, known) {
   identical(rlang::obj_address(x), known$address) && identical(frame_hash(x), known$hash)
@@ -49,8 +59,9 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
     }
     return(NULL)
   }
+  columns <- own_columns(file$data)
   state <- list(
-    name = name, file = file, columns = own_columns(file$data),
+    name = name, file = file, columns = columns, pointers = addresses_of(columns),
     address = rlang::obj_address(value), hash = frame_hash(value), kind = class(value)[[1]],
     classed = !is.data.frame(value) || inherits(value, "sdc_file"),
     was = list(), aligned = TRUE,
@@ -76,14 +87,17 @@ is_some_records <- function(value, parent) {
     all(names(value) %in% names(parent$columns))
 }
 
-# Completes the state of a frame before it is written.
+# Completes the state of a frame before it is written, once.
 whole_state <- function(run, state) {
-  state$ids <- union(state$ids, identifying_columns(state$file))
-  if (state$part || isTRUE(state$page$draft)) {
-    state$part <- FALSE
-    state$page <- judge_frame(state, run$limit, run$followed, written = TRUE)
+  if (is.null(state$whole)) {
+    state$whole <- TRUE
+    state$ids <- union(state$ids, identifying_columns(state$file))
+    if (state$part || isTRUE(state$page$draft)) {
+      state$part <- FALSE
+      state$page <- judge_frame(state, run$limit, run$followed, written = TRUE)
+      run$frames <- c(run$frames, list(frame_line(run, state)))
+    }
     run$followed[[state$name]] <- state
-    run$frames <- c(run$frames, list(frame_line(run, state)))
   }
   state
 }
@@ -95,9 +109,9 @@ parent_of <- function(value, name, target, before) {
     return(NULL)
   }
   columns <- columns_of(value)
-  at <- vapply(columns, rlang::obj_address, "")
+  at <- addresses_of(columns)
   score <- vapply(before, function(state) {
-    theirs <- vapply(state$columns, rlang::obj_address, "")
+    theirs <- state$pointers
     keys <- state$file$roles$key_vars
     named <- state$name %in% target$reads
     shared <- sum(at %in% theirs)
@@ -285,11 +299,14 @@ is_reordered <- function(state, parent) {
   both <- intersect(names(state$columns), names(parent$columns))
   in_place <- function(name) {
     column <- state$columns[[name]]
-    identical(column, parent$columns[[name]]) && !all(column %in% column[1])
+    identical(column, parent$columns[[name]]) && varies(column)
   }
   nrow(state$file$data) == nrow(parent$file$data) && length(both) > 1 &&
     is.null(Find(in_place, both))
 }
+
+# The first records say most.
+varies <- function(x) !all(utils::head(x, 100) %in% x[1]) || !all(x %in% x[1])
 
 same_values <- function(new, old) {
   new <- column_plain(new)
@@ -393,19 +410,36 @@ n_told <- function(column, shown, before) {
   if (!is.atomic(column) || is.null(shown)) {
     return(0)
   }
-  column <- as.character(column_plain(column))
-  shown <- as.character(column_plain(shown))
-  first <- unique(as.character(column_plain(before)))
-  both <- !is.na(column) & !is.na(shown)
-  hidden <- !is.na(column) & is.na(shown)
-  if (any(hidden) && any(both) && mean(column[both] == shown[both]) >= 0.99) {
-    return(sum(hidden))
+  column <- column_plain(column)
+  shown <- column_plain(shown)
+  known <- !is_absent(column)
+  both <- known & !is_absent(shown)
+  n_hidden <- sum(known) - sum(both)
+  if (n_hidden > 0 && any(both) && agree_mostly(column[both], shown[both])) {
+    return(n_hidden)
   }
-  values <- unique(column[!is.na(column)])
+  first <- as.character(unique(column_plain(before)))
+  # Most columns have other values: these are not all compared.
+  if (!all(as.character(utils::head(column[known], 100)) %in% first)) {
+    return(0)
+  }
+  column <- as.character(column)
+  shown <- as.character(shown)
+  values <- unique(column[known])
   finer <- length(values) > length(unique(shown[!is.na(shown)])) && all(values %in% first)
   nested <- finer && length(unique(paste(column, shown, sep = "\r")[both])) <=
     1.01 * length(unique(column[both]))
-  if (nested) sum(!is.na(column)) else 0
+  if (nested) sum(known) else 0
+}
+
+# As text, NaN is a value.
+is_absent <- function(x) if (is.double(x)) is.na(x) & !is.nan(x) else is.na(x)
+
+# At least 99% are equal, as text: of most pairs of columns the first records say that they are not.
+agree_mostly <- function(a, b) {
+  differ <- function(at) sum(as.character(a[at]) != as.character(b[at]))
+  n <- length(a)
+  differ(seq_len(n %/% 50)) <= 0.01 * n && differ(seq_len(n)) <= 0.01 * n
 }
 
 # Identifiers that the parent has not, and that it, or what it was made of, had, or that come to

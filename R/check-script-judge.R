@@ -1,7 +1,7 @@
 # The figures of a frame, those of file_check() by its own functions, and files that are written.
 
 # `rows` of measures() with their limits, `n` records, words for people; or the `reason` why
-# there are none. A frame whose columns with roles are those of another has its figures.
+# there are none. A frame whose columns with roles have the values of another's has its figures.
 # A page that is a `draft`, of a frame that is not `written` yet, has the limits of the key
 # variables alone: the population and households take most of the time.
 judge_frame <- function(state, limit, known, written = FALSE) {
@@ -10,8 +10,8 @@ judge_frame <- function(state, limit, known, written = FALSE) {
   of_roles <- unlist(file$roles[setdiff(names(file$roles), population_roles)])
   columns <- state$columns[intersect(of_roles, names(state$columns))]
   key <- list(
-    vapply(columns, rlang::obj_address, ""), file$roles, file$remedy,
-    if (!is.null(state$hash)) state$hash, is.null(file$object)
+    columns, file$roles, file$remedy, if (!is.null(state$hash)) memory_hash(columns),
+    is.null(file$object)
   )
   for (other in known) {
     if (identical(other$page$key, key)) {
@@ -220,11 +220,15 @@ ids_found <- function(run, ids, name, names) {
 }
 
 written_told <- function(run, state, names) {
-  roles <- state$file$roles
-  data <- state$file$data
-  data <- data[setdiff(names(data), setdiff(unlist(roles), roles$key_vars))]
-  told <- told_unasked(told_by_columns(data, NULL, roles$key_vars, pairs = FALSE))
-  told <- told[told$share >= 0.5, ]
+  told <- state$told
+  if (is.null(told)) {
+    roles <- state$file$roles
+    data <- state$file$data
+    data <- data[setdiff(names(data), setdiff(unlist(roles), roles$key_vars))]
+    told <- told_unasked(told_by_columns(data, NULL, roles$key_vars, pairs = FALSE))
+    told <- told[told$share >= 0.5, ]
+    if (isTRUE(state$whole)) run$followed[[state$name]]$told <- told
+  }
   for (by in unique(told$by)) {
     of <- told[told$by == by, ]
     add_finding(

@@ -11,7 +11,8 @@
 #   written      calls of writers in this expression, until they are looked at
 #   texts        lines and values that were written as text, by file
 #   places       data that were written in this session, by file: `one`s of `written`
-#   held         findings of lines that a later line may repair, see hold_finding()
+#   held, held_before   findings of lines that a later line may repair, see add_finding(), and those
+#                that were told last
 #   ids          columns that identify and were in a followed file, by name
 #   folder       files in the working folder, by which writers are seen that are not watched
 #   known        whether a watched function writes a file in this expression
@@ -25,8 +26,8 @@ run_script <- function(lines, limit, log) {
     parsed = parse_script(lines), lines = lines, words = words_of(lines), limit = limit,
     log = log, at = 0L, followed = list(),
     others = list(), written = list(), seeded = FALSE, calibrated = NULL, looking = FALSE,
-    texts = list(), places = list(), held = list(), ids = list(), folder = folder_state(),
-    known = FALSE, findings = list(), frames = list(), cost = 0
+    texts = list(), places = list(), held = list(), held_before = list(), ids = list(),
+    folder = folder_state(), known = FALSE, findings = list(), frames = list(), cost = 0
   ), parent = emptyenv())
   watch_functions(function(kind, name, what, value) watched_call(run, kind, name, what))
   for (i in seq_along(run$parsed$code)) {
@@ -340,10 +341,13 @@ look <- function(run) {
   for (one in written) quietly_or(look_at_written(run, one), not_followed_error(run))
   look_at_folder(run)
   look_at_code(run)
-  findings <- unique(do.call(rbind, c(list(no_findings()), run$findings)))
-  tell(run, list(findings = findings, frames = run$frames, held = held_findings(run)))
-  run$findings <- list()
-  run$frames <- list()
+  if (length(run$findings) || length(run$frames) || !identical(run$held, run$held_before)) {
+    findings <- unique(do.call(rbind, c(list(no_findings()), run$findings)))
+    tell(run, list(findings = findings, frames = run$frames, held = held_findings(run)))
+    run$findings <- list()
+    run$frames <- list()
+    run$held_before <- run$held
+  }
 }
 
 quietly_or <- function(code, otherwise) {
@@ -369,7 +373,9 @@ look_at_objects <- function(run) {
   names <- setdiff(names, ".Random.seed")
   fixed <- !rlang::env_binding_are_lazy(globalenv(), names) &
     !rlang::env_binding_are_active(globalenv(), names)
+  # Nothing else is followed. A list of the values would make R copy each that the script changes.
   names <- names[fixed]
+  names <- names[vapply(names, function(name) is.object(get(name, globalenv())), NA)]
   run$followed[setdiff(names(run$followed), names)] <- NULL
   run$others[setdiff(names(run$others), names)] <- NULL
   before <- run$followed
@@ -421,7 +427,7 @@ other_frame <- function(run, value, code) {
   list(
     address = rlang::obj_address(value), columns = columns_of(value), at = run$at,
     read = any(all.names(code) %in% script_readers), hash = frame_hash(value), adopted = FALSE,
-    table = is_table(run, all.names(code))
+    table = is_table(run, all.names(code)), pointers = addresses_of(columns_of(value))
   )
 }
 
@@ -433,9 +439,8 @@ is_table <- function(run, names) {
 
 # Frames whose columns, or whose name, made a frame that is followed need no roles of their own.
 adopted <- function(others, state, reads) {
-  at <- vapply(state$columns, rlang::obj_address, "")
   Map(function(other, name) {
-    shared <- any(vapply(other$columns, rlang::obj_address, "") %in% at)
+    shared <- any(other$pointers %in% state$pointers)
     other$adopted <- other$adopted || shared || name %in% reads
     other
   }, others, names(others))
@@ -464,6 +469,10 @@ folder_state <- function() {
 pictures_and_reports <- "[.](png|jpe?g|tiff?|bmp|svg|pdf|e?ps|html?|docx|log)$"
 
 look_at_code <- function(run) {
+  known <- c(calibrations, names(obsolete_calls))
+  if (!any(all.names(run$parsed$code[[run$at]]) %in% known)) {
+    return(invisible())
+  }
   names <- calls_in(run$parsed, run$at)$text
   if (any(names %in% calibrations)) run$calibrated <- run$parsed$first[[run$at]]
   for (name in intersect(names(obsolete_calls), names)) {

@@ -410,3 +410,60 @@ test_that("a repair stands where its variable is made", {
   )
   expect_identical(insert(5, 2, "x <- f(x)", "above")[2:4], c(lines[[2]], "x <- f(x)", lines[[3]]))
 })
+
+test_that("a table that changes in place is judged anew, whatever changes it", {
+  skip_if_not_installed("data.table")
+  for (line in c(
+    "dt[3, GENDER := 7L]", "set(dt, 3L, \"GENDER\", 7L)", "setorder(dt, -GENDER)[1, TEXT := \"c\"]",
+    "{ f <- function(x) x[1:2, TEXT := \"d\"]; f(dt) }"
+  )) {
+    x <- check_text(c(
+      "library(data.table)", "#| sdc: key_vars = c(GENDER, TEXT)",
+      "dt <- data.table(GENDER = rep(1:2, 91), TEXT = \"a\", SCORE = rep(1, 182))", line, "y <- 1"
+    ))
+    dt <- data.table::data.table(GENDER = rep(1:2, 91), TEXT = "a", SCORE = rep(1, 182))
+    eval(parse(text = line), list2env(list(dt = dt), parent = asNamespace("data.table")))
+    expect_identical(x$frames$line, c(3L, 4L), info = line)
+    k <- min(table(paste(dt$GENDER, dt$TEXT)))
+    expect_match(x$frames$lens[[2]], paste0("^k = ", k, "\\b"), info = line)
+  }
+})
+
+test_that("values that come back are counted as by comparing all texts", {
+  # All values as text, one by one.
+  all_texts <- function(column, shown, before) {
+    column <- as.character(sdcRisk:::column_plain(column))
+    shown <- as.character(sdcRisk:::column_plain(shown))
+    first <- unique(as.character(sdcRisk:::column_plain(before)))
+    both <- !is.na(column) & !is.na(shown)
+    hidden <- !is.na(column) & is.na(shown)
+    if (any(hidden) && any(both) && mean(column[both] == shown[both]) >= 0.99) {
+      return(sum(hidden))
+    }
+    values <- unique(column[!is.na(column)])
+    finer <- length(values) > length(unique(shown[!is.na(shown)])) && all(values %in% first)
+    pairs <- paste(column, shown, sep = "\r")[both]
+    if (finer && length(unique(pairs)) <= 1.01 * length(unique(column[both]))) {
+      sum(!is.na(column))
+    } else {
+      0
+    }
+  }
+  set.seed(5)
+  found <- replicate(300, {
+    n <- sample(c(20, 400), 1)
+    before <- sample(1:12, n, TRUE)
+    shown <- replace(before, sample(n, n / 10), NA)
+    if (runif(1) < 0.3) shown <- (shown + 1L) %/% 2L
+    column <- before
+    column[sample(n, sample(c(0, 1, n / 90, n / 50, n), 1))] <- sample(c(3L, 77L, NA), 1)
+    as <- sample(list(identity, as.double, as.character, factor, function(x) x + 0.5), 1)[[1]]
+    column <- as(column)
+    if (is.double(column)) column[sample(n, 1)] <- NaN
+    wanted <- all_texts(column, shown, before)
+    expect_equal(sdcRisk:::n_told(column, shown, before), wanted)
+    wanted
+  })
+  expect_gt(sum(found > 0), 50)
+  expect_gt(sum(found == 0), 50)
+})

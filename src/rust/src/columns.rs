@@ -4,7 +4,7 @@ use extendr_api::prelude::*;
 use extendr_ffi::{R_NaString, DATAPTR_RO, SEXP, STRING_PTR_RO};
 use sdcrisk_core::key_table::{
     encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers,
-    hash_numbers, hash_texts, text_ids, Coded, TextIds,
+    hash_numbers, hash_texts, hash_words, text_ids, Coded, TextIds,
 };
 use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::{parallel, Monitor, Result};
@@ -66,6 +66,17 @@ impl Column<'_> {
             Column::Doubles(x) => x.len(),
             Column::WideIntegers(x) => x.len(),
             Column::Texts(x) => x.len(),
+        }
+    }
+
+    /// A hash of the memory, of texts that of their addresses: it changes with any value.
+    fn memory(&self) -> u64 {
+        let of_integers = |x: &[i32]| hash_words(x.iter().map(|&x| u64::from(x as u32)));
+        match self {
+            Column::Levels(x, _) | Column::Integers(x) => of_integers(x),
+            Column::Doubles(x) => hash_words(x.iter().map(|x| x.to_bits())),
+            Column::WideIntegers(x) => hash_words(x.iter().map(|&x| x as u64)),
+            Column::Texts(x) => hash_words(x.iter().map(|&x| x as u64)),
         }
     }
 
@@ -257,6 +268,24 @@ fn places_of(order: &[usize]) -> Option<Vec<u32>> {
         places[code] = place as u32 + 1;
     }
     Some(places)
+}
+
+/// The hash of the memory of every vector, by which a change in place is seen.
+pub fn hash_memory(vectors: &Robj) -> Result<Vec<String>> {
+    list(vectors, "vectors")?
+        .values()
+        .map(|values| {
+            let kind = match values.rtype() {
+                Rtype::Strings => "text",
+                Rtype::Doubles => "double",
+                Rtype::Logicals => "logical",
+                Rtype::Integers => "integer",
+                _ => return Err(bad_call("vectors")),
+            };
+            let hash = Column::new(&values, kind, &r!(NULL))?.memory();
+            Ok(format!("{hash:016x}"))
+        })
+        .collect()
 }
 
 /// The hash of every vector of numbers or of texts, as sixteen hexadecimal

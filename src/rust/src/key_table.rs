@@ -7,7 +7,7 @@ use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::random::secret_order;
 use sdcrisk_core::{KeyTable, Result};
 
-use crate::columns::{code_columns, hash_vectors, Column, Look, Mark};
+use crate::columns::{code_columns, hash_memory, hash_vectors, Column, Look, Mark};
 use crate::convert::{indices, integers, list, positions, texts, whole, whole_numbers, Named, Run};
 use crate::guard::{bad_call, guard};
 
@@ -404,6 +404,12 @@ fn rs_column_fit(groups: Robj, values: Robj) -> Robj {
     })
 }
 
+/// A hash of the memory of every vector.
+#[extendr]
+fn rs_memory(vectors: Robj) -> Robj {
+    guard(|| Ok(hash_memory(&vectors)?.into()))
+}
+
 /// Positions of rows in a secret order, rows of one group together.
 #[extendr]
 fn rs_secret_order(groups: Robj) -> Robj {
@@ -420,5 +426,6 @@ extendr_module! {
     fn rs_group;
     fn rs_codes;
     fn rs_column_fit;
+    fn rs_memory;
     fn rs_secret_order;
 }

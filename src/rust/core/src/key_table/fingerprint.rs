@@ -6,7 +6,7 @@ use crate::parallel;
 
 /// Hashes words in four lanes, so that a word need not wait for the one
 /// before it.
-fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
+pub fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
     let mut lanes = [1u64, 2, 3, 4];
     for (i, word) in words.enumerate() {
         lanes[i & 3] = chained(lanes[i & 3], word);
