@@ -1,7 +1,7 @@
 //! Microaggregation: groups of at least `k` similar records.
 
 use super::tree::Tree;
-use super::{Dim, Points, Shape};
+use super::{larger, Dim, Points, Shape};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, reserved};
 use crate::parallel::Monitor;
@@ -345,16 +345,6 @@ impl<'a> Left<'a> {
 
 /// A squared distance and a record.
 type Place = (f64, u32);
-
-/// Without a case for missing values, of which there are none.
-#[inline]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b {
-        a
-    } else {
-        b
-    }
-}
 
 #[inline]
 fn square(x: &[f64], y: &[f64]) -> f64 {

@@ -7,7 +7,7 @@
 //! even by rounding.
 
 mod aggregate;
-mod cells;
+mod boxes;
 mod learn;
 mod nearest;
 #[cfg(test)]
@@ -47,14 +47,57 @@ pub struct Dim {
     pub shape: Shape,
     /// The cost if a value is missing.
     pub missing: f64,
-    /// Of [`Shape::Steps`] the edges below each cell of a grid of differences, so that few are
-    /// left to look at, and the number of its cells in a difference of 1.
-    below: Vec<u32>,
-    per_gap: f64,
+    /// Of [`Shape::Steps`].
+    grid: Option<Grid>,
 }
 
-/// Cells of a grid of differences.
+/// Costs in steps by a grid of differences: cells that are a 32nd of their start wide, so that
+/// few steps are in one, and that the leading bits of a difference tell.
+#[derive(Debug, Clone, PartialEq)]
+struct Grid {
+    /// The starts of the first cell, which has all smaller differences too, and of the last one,
+    /// above all edges.
+    low: f64,
+    high: f64,
+    /// By cell, the edges below its start, and the cost there, the least in the cell.
+    below: Vec<u32>,
+    least: Box<[f64; CELLS]>,
+}
+
+/// Cells of a grid.
 const CELLS: usize = 512;
+/// The bits of a number behind its sign, its exponent and five of its digits.
+const FINE: u32 = 47;
+
+impl Grid {
+    fn new(edges: &[f64], costs: &[f64]) -> Self {
+        // An edge may be minus zero.
+        let last = (edges.last().map_or(0, |last| last.abs().to_bits()) >> FINE) + 1;
+        let first = last.saturating_sub(CELLS as u64 - 1);
+        let mut grid = Self {
+            low: f64::from_bits(first << FINE),
+            high: f64::from_bits(last << FINE),
+            below: vec![0; CELLS],
+            least: Box::new([costs[0]; CELLS]),
+        };
+        for bits in first + 1..=last {
+            let start = f64::from_bits(bits << FINE);
+            let below = edges.partition_point(|&edge| edge < start);
+            let cell = grid.cell(start);
+            grid.below[cell] = below as u32;
+            grid.least[cell] = costs[below];
+        }
+        grid
+    }
+
+    /// The cell of a difference. No two of so many that follow each other have one number.
+    #[inline]
+    fn cell(&self, gap: f64) -> usize {
+        let gap = larger(gap, self.low);
+        let gap = if gap < self.high { gap } else { self.high };
+        (gap.to_bits() >> FINE) as usize % CELLS
+    }
+}
 
 impl Dim {
     /// # Errors
@@ -79,23 +122,15 @@ impl Dim {
                 "Costs of differences must be finite, at least 0, and never fall.".into(),
             ));
         }
-        let mut dim = Self {
+        let grid = match &shape {
+            Shape::Steps { edges, costs } => Some(Grid::new(edges, costs)),
+            _ => None,
+        };
+        Ok(Self {
             shape,
             missing,
-            below: Vec::new(),
-            per_gap: 0.0,
-        };
-        if let Shape::Steps { edges, .. } = &dim.shape {
-            let last = edges.last().copied().unwrap_or(0.0);
-            if last > 0.0 {
-                dim.per_gap = (CELLS as f64 / last).min(f64::MAX);
-            }
-            // The start of a cell, less than any rounding of a difference in it.
-            let start = |cell: usize| cell as f64 / CELLS as f64 * last * (1.0 - 1e-9);
-            let below = |cell| edges.partition_point(|&edge| edge < start(cell)) as u32;
-            dim.below = (0..=CELLS).map(below).collect();
-        }
-        Ok(dim)
+            grid,
+        })
     }
 
     /// The cost of an absolute difference.
@@ -112,13 +147,36 @@ impl Dim {
                 }
             }
             Shape::Steps { edges, costs } => {
-                let cell = ((gap * self.per_gap) as usize).min(CELLS);
-                let mut at = self.below[cell] as usize;
+                let below = |grid: &Grid| grid.below[grid.cell(gap)] as usize;
+                let mut at = self.grid.as_ref().map_or(0, below);
                 while edges.get(at).is_some_and(|&edge| edge < gap) {
                     at += 1;
                 }
                 costs[at]
             }
+        }
+    }
+
+    /// The costs of differences, or less; of any difference from a known value at least `floor`.
+    #[inline]
+    fn least(&self, gaps: &mut [f64], floor: f64) {
+        match (&self.shape, &self.grid) {
+            (Shape::Square, _) => {
+                for gap in gaps {
+                    *gap *= *gap;
+                }
+            }
+            (Shape::Differ(cost), _) => {
+                for gap in gaps {
+                    *gap = if *gap > 0.0 { *cost } else { floor };
+                }
+            }
+            (_, Some(grid)) => {
+                for gap in gaps {
+                    *gap = larger(grid.least[grid.cell(*gap)], floor);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -130,6 +188,16 @@ impl Dim {
         } else {
             self.of_gap(gap)
         }
+    }
+}
+
+/// The larger one, without a case for numbers that are missing.
+#[inline]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b {
+        a
+    } else {
+        b
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::cells::{Asked, Cells};
-use super::tree::{Side, Tree};
+use super::boxes::{levels, Level, Query};
+use super::tree::{Tree, LEAF};
 use super::{cost_of, Metric, Points, Shape};
 use crate::error::Result;
 use crate::memory::{collected, filled, reserved};
@@ -44,10 +44,16 @@ pub fn nearest(
     let search = Search::new(&known, metric)?;
     // Records that are near to each other look at the same part of memory.
     let order = Tree::new(&asked.points, metric)?.order;
+    let floors = floors(&known.points, &asked.points, metric)?;
     let n = order.len();
     monitor.set_total(n as u64);
     let parts = try_map(order.chunks(BLOCK), monitor, |rows| {
-        let best = |&row: &u32| search.best(asked.points.row(row as usize));
+        let best = |&row: &u32| {
+            search.best(&Query {
+                values: asked.points.row(row as usize),
+                floors: floors.row(row as usize),
+            })
+        };
         let found: Vec<Best> = rows.iter().map(best).collect();
         monitor.advance(rows.len() as u64);
         Ok(found)
@@ -130,6 +136,40 @@ fn compared(a: f64, b: f64) -> Ordering {
     }
 }
 
+/// For each asked value the cost of the least difference from any known one, in the place of the
+/// value.
+fn floors(known: &Points, asked: &Points, metric: &Metric) -> Result<Points> {
+    let mut floors = filled(0.0, asked.values.len())?;
+    for (v, dim) in metric.iter().enumerate() {
+        // Worth the search only if costs jump.
+        if matches!(dim.shape, Shape::Square | Shape::Absolute) {
+            continue;
+        }
+        let rising = |points: &Points| -> Result<Vec<(f64, usize)>> {
+            let places = (v..points.values.len()).step_by(points.n_dims);
+            let column = places.map(|place| (points.values[place], place));
+            let mut column = collected(column.filter(|(x, _)| !x.is_nan()), points.len())?;
+            column.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+            Ok(column)
+        };
+        let known = rising(known)?;
+        let mut at = 0;
+        for (x, place) in rising(asked)? {
+            at += known[at..]
+                .iter()
+                .take_while(|&&(other, _)| other < x)
+                .count();
+            let around = &known[at.saturating_sub(1)..(at + 1).min(known.len())];
+            let gaps = around.iter().map(|(other, _)| (x - other).abs());
+            floors[place] = dim.of_gap(gaps.fold(f64::INFINITY, f64::min));
+        }
+    }
+    Ok(Points {
+        values: floors,
+        n_dims: asked.n_dims,
+    })
+}
+
 #[derive(Clone, Copy, Default)]
 struct Best {
     first: f64,
@@ -141,108 +181,43 @@ struct Best {
 
 struct Search<'a> {
     metric: &'a Metric,
-    tree: Tree,
-    /// The distinct known records and how many each is, in the order of the tree.
-    values: Vec<f64>,
+    levels: Vec<Level>,
+    /// The distinct known records and how many each is, in the order of the boxes.
+    points: Points,
     n: Vec<u64>,
-    /// The known values of each variable, rising.
-    columns: Vec<Vec<f64>>,
-    /// For costs that take long to look up.
-    cells: Option<Cells>,
-}
-
-/// A released record.
-struct Query<'a> {
-    values: &'a [f64],
-    /// By variable the least difference from any known record: a box of records does not tell
-    /// that none is equal.
-    least: Vec<f64>,
-    asked: Option<Asked>,
 }
 
 impl<'a> Search<'a> {
     fn new(known: &Distinct, metric: &'a Metric) -> Result<Self> {
-        let tree = Tree::new(&known.points, metric)?;
+        let order = Tree::new(&known.points, metric)?.order;
         let mut values = reserved(known.points.values.len())?;
-        for &row in &tree.order {
+        for &row in &order {
             values.extend_from_slice(known.points.row(row as usize));
         }
-        let n = tree.order.iter().map(|&row| known.n[row as usize]);
-        let columns = (0..metric.len()).map(|v| {
-            let column = values.iter().copied().skip(v).step_by(metric.len());
-            let mut rising = collected(column.filter(|x| !x.is_nan()), known.n.len())?;
-            rising.sort_unstable_by(f64::total_cmp);
-            Ok(rising)
-        });
-        let columns = columns.collect::<Result<Vec<Vec<f64>>>>()?;
-        let has_steps = metric
-            .iter()
-            .any(|dim| matches!(dim.shape, Shape::Steps { .. }));
-        let cells = match has_steps {
-            true => Some(Cells::new(&tree, &values, &columns)?),
-            false => None,
+        let n = order.iter().map(|&row| known.n[row as usize]);
+        let points = Points {
+            values,
+            n_dims: metric.len(),
         };
         Ok(Self {
-            columns,
-            cells,
             metric,
-            values,
+            levels: levels(&points)?,
             n: collected(n, known.n.len())?,
-            tree,
+            points,
         })
     }
 
-    /// The cost of a record in the order of the tree; part of it, from `limit` on, if it is more.
-    #[inline]
-    fn cost(&self, place: usize, query: &Query, limit: f64) -> f64 {
-        if let (Some(cells), Some(asked)) = (&self.cells, &query.asked) {
-            let bound = cells.of_row(place, asked);
-            if bound > limit {
-                return bound;
-            }
-        }
-        let n_dims = query.values.len();
-        let values = &self.values[place * n_dims..][..n_dims];
-        let mut cost = 0.0;
-        for (v, dim) in self.metric.iter().enumerate() {
-            cost += dim.cost(values[v], query.values[v]);
-            if cost > limit {
-                break;
-            }
-        }
-        cost
-    }
-
-    fn best(&self, values: &[f64]) -> Best {
-        let columns = self.columns.iter().zip(self.metric).zip(values);
-        let least = columns.map(|((column, dim), &x)| {
-            // Worth the search only if costs jump.
-            if matches!(dim.shape, Shape::Square | Shape::Absolute) {
-                return 0.0;
-            }
-            let at = column.partition_point(|&other| other < x);
-            let around = &column[at.saturating_sub(1)..(at + 1).min(column.len())];
-            let gaps = around.iter().map(|other| (x - other).abs());
-            gaps.fold(f64::INFINITY, f64::min)
-        });
-        let least: Vec<f64> = least.collect();
-        let cells = self.cells.as_ref();
-        let query = &Query {
-            values,
-            asked: cells.map(|cells| cells.ask(self.metric, values, &least)),
-            least,
-        };
+    fn best(&self, query: &Query) -> Best {
         let mut two = Two {
             first: f64::INFINITY,
             second: f64::INFINITY,
             n: 0,
         };
-        if !self.tree.nodes.is_empty() {
-            self.look(0, self.least(0, query), query, &mut two);
-        }
+        let top = self.levels.len() - 1;
+        self.look(top, 0, query, &mut two);
         let radius = two.first * (1.0 + ROUNDING) + NOTHING;
         let n = if two.second <= radius {
-            self.within(0, query, radius)
+            self.within(top, 0, query, radius)
         } else {
             two.n
         };
@@ -255,84 +230,53 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The least cost of two distinct records of a node.
-    fn look(&self, node: usize, bound: f64, query: &Query, two: &mut Two) {
-        if bound >= two.second {
-            return;
+    /// The least cost of two distinct records of a block.
+    fn look(&self, level: usize, block: usize, query: &Query, two: &mut Two) {
+        let bounds = self.levels[level].bounds(block, self.metric, query);
+        let mut near = [0; LEAF];
+        let mut n = 0;
+        for (lane, bound) in bounds.iter().enumerate() {
+            // Without a branch, which could not be foretold.
+            near[n] = lane;
+            n += usize::from(*bound < two.second);
         }
-        let here = &self.tree.nodes[node];
-        if here.children[0] == 0 {
-            for place in here.rows.clone() {
-                two.add(self.cost(place, query, two.second), self.n[place]);
+        for at in 0..n {
+            for other in at + 1..n {
+                if bounds[near[other]] < bounds[near[at]] {
+                    near.swap(at, other);
+                }
             }
-            return;
+            if bounds[near[at]] >= two.second {
+                return;
+            }
+            let place = block * LEAF + near[at];
+            if level > 0 {
+                self.look(level - 1, place, query, two);
+            } else {
+                let cost = cost_of(self.metric, self.points.row(place), query.values);
+                two.add(cost, self.n[place]);
+            }
         }
-        let [a, b] = here.children;
-        let (of_a, of_b) = (self.least(a, query), self.least(b, query));
-        let [(near, first), (far, then)] = if of_b < of_a {
-            [(b, of_b), (a, of_a)]
-        } else {
-            [(a, of_a), (b, of_b)]
-        };
-        self.look(near, first, query, two);
-        self.look(far, then, query, two);
     }
 
     /// Number of records that cost at most `radius`.
-    fn within(&self, node: usize, query: &Query, radius: f64) -> u64 {
-        let here = &self.tree.nodes[node];
-        let rows = here.rows.clone();
-        if self.least(node, query) > radius {
-            0
-        } else if self.most(node, query) <= radius {
-            self.n[rows].iter().sum()
-        } else if here.children[0] == 0 {
-            let near = rows.filter(|&place| self.cost(place, query, radius) <= radius);
-            near.map(|place| self.n[place]).sum()
-        } else {
-            let [a, b] = here.children;
-            self.within(a, query, radius) + self.within(b, query, radius)
-        }
-    }
-
-    fn least(&self, node: usize, query: &Query) -> f64 {
-        if let (Some(cells), Some(asked)) = (&self.cells, &query.asked) {
-            return cells.of_node(node, asked);
-        }
-        let gap = |side: &Side, x: f64, least: f64| (side.low - x).max(x - side.high).max(least);
-        self.bound(node, query, gap, f64::min)
-    }
-
-    fn most(&self, node: usize, query: &Query) -> f64 {
-        let gap = |side: &Side, x: f64, _| (x - side.low).abs().max((side.high - x).abs());
-        self.bound(node, query, gap, f64::max)
-    }
-
-    /// The sum of bounds, each of the values and then with missing ones.
-    #[inline]
-    fn bound(
-        &self,
-        node: usize,
-        query: &Query,
-        gap: impl Fn(&Side, f64, f64) -> f64,
-        join: impl Fn(f64, f64) -> f64,
-    ) -> f64 {
-        let mut sum = 0.0;
-        let sides = self.tree.sides(node);
-        for (v, dim) in self.metric.iter().enumerate() {
-            let (side, x, least) = (&sides[v], query.values[v], query.least[v]);
-            sum += if x.is_nan() || !side.has_values() {
-                dim.missing
+    fn within(&self, level: usize, block: usize, query: &Query, radius: f64) -> u64 {
+        let here = &self.levels[level];
+        let bounds = here.bounds(block, self.metric, query);
+        let near = here
+            .boxes(block)
+            .zip(bounds)
+            .filter(|&(_, bound)| bound <= radius);
+        let n = near.map(|(at, _)| {
+            if here.most(at, self.metric, query) <= radius {
+                self.n[here.rows(at, self.n.len())].iter().sum()
+            } else if level > 0 {
+                self.within(level - 1, at, query, radius)
             } else {
-                let cost = dim.of_gap(gap(side, x, least));
-                if side.has_missing {
-                    join(cost, dim.missing)
-                } else {
-                    cost
-                }
-            };
-        }
-        sum
+                0
+            }
+        });
+        n.sum()
     }
 }
 

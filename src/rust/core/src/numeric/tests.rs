@@ -132,6 +132,97 @@ fn squares(x: &[f64], w: &[f64]) -> f64 {
 }
 
 #[test]
+fn the_nearest_of_many_records_are_those_of_all_pairs() {
+    let mut rng = Streams::new(Seed::from_draws([7; 8])).block(0);
+    let mut draw = || f64::from(rng.next_u32()) / 4_294_967_296.0;
+    // Costs that jump at any difference, and rise like its logarithm; of one level; of most.
+    let edges: Vec<f64> = (0..30).map(|i| 1e-3 * 1.4_f64.powi(i)).collect();
+    let many = Shape::Steps {
+        edges: [&[0.0], edges.as_slice()].concat(),
+        costs: [0.0]
+            .into_iter()
+            .chain((0..31).map(|i| 5.0 + f64::from(i) * 0.17))
+            .collect(),
+    };
+    let one = Shape::Steps {
+        edges: Vec::new(),
+        costs: vec![1.25],
+    };
+    let jump = Shape::Steps {
+        edges: vec![-0.0],
+        costs: vec![0.0, 0.1],
+    };
+    let square = || Shape::Square;
+    for (n, m, digits, share_missing, shapes) in [
+        (
+            900,
+            60,
+            1e9,
+            0.0,
+            vec![many.clone(), many.clone(), many.clone()],
+        ),
+        (
+            700,
+            60,
+            4.0,
+            0.1,
+            vec![many.clone(), jump.clone(), many.clone()],
+        ),
+        (530, 40, 40.0, 0.5, vec![square(), many, Shape::Differ(0.3)]),
+        (600, 40, 10.0, 0.0, vec![one.clone(), jump, square()]),
+        (600, 20, 1e9, 0.2, vec![one.clone(), one]),
+        (590, 60, 1e9, 0.0, vec![square(), Shape::Absolute]),
+    ] {
+        let mut columns = |n: usize| -> Vec<Vec<f64>> {
+            let mut value = || {
+                let x = (-(1.0 - draw()).ln() * digits).round() / digits;
+                if draw() < share_missing {
+                    f64::NAN
+                } else {
+                    x
+                }
+            };
+            (0..shapes.len())
+                .map(|_| (0..n).map(|_| value()).collect())
+                .collect()
+        };
+        let (known, released) = (points(&columns(n)), points(&columns(m)));
+        let metric: Metric = shapes
+            .into_iter()
+            .map(|shape| Dim::new(shape, 0.7).unwrap())
+            .collect();
+        let found = nearest(&known, &released, &metric, None, &Monitor::new()).unwrap();
+        for i in 0..m {
+            let mut costs: Vec<f64> = (0..n)
+                .map(|j| slow_cost(&metric, known.row(j), released.row(i)))
+                .collect();
+            costs.sort_unstable_by(f64::total_cmp);
+            let n_best = costs.partition_point(|&cost| cost <= costs[0] * (1.0 + 1e-9) + 1e-24);
+            let second = costs[usize::from(n_best == 1)];
+            // To the last bit.
+            assert_eq!(found.first[i].to_bits(), costs[0].to_bits());
+            assert_eq!(found.second[i].to_bits(), second.to_bits());
+            assert_eq!(found.n_best[i], n_best as u64);
+        }
+    }
+}
+
+/// As in the definition.
+fn slow_cost(metric: &Metric, x: &[f64], y: &[f64]) -> f64 {
+    let pairs = metric.iter().zip(x.iter().zip(y));
+    pairs.fold(0.0, |sum, (dim, (x, y))| {
+        let gap = (x - y).abs();
+        sum + match &dim.shape {
+            _ if gap.is_nan() => dim.missing,
+            Shape::Square => gap * gap,
+            Shape::Absolute => gap,
+            Shape::Differ(cost) => cost * f64::from(u8::from(gap > 0.0)),
+            Shape::Steps { edges, costs } => costs[edges.iter().filter(|&&e| e < gap).count()],
+        }
+    })
+}
+
+#[test]
 fn mdav_of_many_records_is_that_on_paper() {
     let mut rng = Streams::new(Seed::from_draws([5; 8])).block(0);
     let mut draw = || f64::from(rng.next_u32()) / 4_294_967_296.0;

@@ -7,14 +7,14 @@ use crate::error::Result;
 use crate::memory::{collected, push};
 
 /// Records of a leaf at most.
-const LEAF: usize = 12;
+pub const LEAF: usize = 8;
 
 /// The values of the records of a node in one variable.
 #[derive(Debug, Clone, Copy)]
-pub struct Side {
-    pub low: f64,
-    pub high: f64,
-    pub has_missing: bool,
+struct Side {
+    low: f64,
+    high: f64,
+    has_missing: bool,
 }
 
 impl Side {
@@ -24,7 +24,7 @@ impl Side {
         has_missing: false,
     };
 
-    pub fn add(&mut self, x: f64) {
+    fn add(&mut self, x: f64) {
         if x.is_nan() {
             self.has_missing = true;
         } else {
@@ -33,7 +33,7 @@ impl Side {
         }
     }
 
-    pub fn has_values(&self) -> bool {
+    fn has_values(&self) -> bool {
         self.low <= self.high
     }
 }
@@ -50,10 +50,7 @@ pub struct Node {
 pub struct Tree {
     /// Node 0 has all records.
     pub nodes: Vec<Node>,
-    /// Of each node the values in each variable, node by node.
-    sides: Vec<Side>,
     pub order: Vec<u32>,
-    n_dims: usize,
 }
 
 impl Tree {
@@ -61,18 +58,12 @@ impl Tree {
         let n = points.len();
         let mut tree = Tree {
             nodes: Vec::new(),
-            sides: Vec::new(),
             order: collected(0..n as u32, n)?,
-            n_dims: points.n_dims,
         };
         if n > 0 {
             tree.grow(points, metric)?;
         }
         Ok(tree)
-    }
-
-    pub fn sides(&self, node: usize) -> &[Side] {
-        &self.sides[node * self.n_dims..(node + 1) * self.n_dims]
     }
 
     fn grow(&mut self, points: &Points, metric: &Metric) -> Result<()> {
@@ -83,7 +74,7 @@ impl Tree {
                 let parent: &mut Node = &mut self.nodes[parent];
                 parent.children[at] = node;
             }
-            let mut sides = vec![Side::EMPTY; self.n_dims];
+            let mut sides = vec![Side::EMPTY; points.n_dims];
             for &row in &self.order[rows.clone()] {
                 let values = points.row(row as usize);
                 for (side, &x) in sides.iter_mut().zip(values) {
@@ -91,9 +82,6 @@ impl Tree {
                 }
             }
             let widest = widest(&sides, metric);
-            for side in sides {
-                push(&mut self.sides, side)?;
-            }
             let leaf = rows.len() <= LEAF || widest.is_none();
             push(
                 &mut self.nodes,
@@ -105,7 +93,7 @@ impl Tree {
             let (false, Some(dim)) = (leaf, widest) else {
                 continue;
             };
-            let middle = rows.len() / 2;
+            let middle = half(rows.len());
             let value = |row: u32| points.row(row as usize)[dim];
             self.order[rows.clone()].select_nth_unstable_by(middle, |&a, &b| {
                 value(a).total_cmp(&value(b)).then(a.cmp(&b))
@@ -140,4 +128,14 @@ fn widest(sides: &[Side], metric: &Metric) -> Option<usize> {
         .filter(|&(_, width)| width > 0.0)
         .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
         .map(|(dim, _)| dim)
+}
+
+/// About half of `n`, so that all leaves but the last are full, and so are boxes of so many
+/// leaves, and of so many boxes.
+fn half(n: usize) -> usize {
+    let mut full = LEAF;
+    while full * LEAF < n {
+        full *= LEAF;
+    }
+    n.div_ceil(full) / 2 * full
 }
