@@ -63,12 +63,16 @@ fn costs_of(
     let n = columns.first().map_or(0, Vec::len);
     room_of(costs, n)?;
     costs.resize(n, 0.0);
-    for (column, (y, scale)) in columns.iter().zip(query.iter().zip(scales)) {
-        let factor = 0.5 / (scale * scale);
-        for (cost, x) in costs.iter_mut().zip(column) {
-            let square = (x - y) * (x - y) * factor;
-            // An unrelated value costs what it does on average.
-            *cost += if square.is_nan() { factor } else { square };
+    // In parts that stay in the fastest memory.
+    for (part, costs) in costs.chunks_mut(1024).enumerate() {
+        for (column, (y, scale)) in columns.iter().zip(query.iter().zip(scales)) {
+            let factor = 0.5 / (scale * scale);
+            let values = &column[part * 1024..][..costs.len()];
+            for (row, cost) in costs.iter_mut().enumerate() {
+                let square = (values[row] - y) * (values[row] - y) * factor;
+                // An unrelated value costs what it does on average.
+                *cost += if square.is_nan() { factor } else { square };
+            }
         }
     }
     Ok(())
