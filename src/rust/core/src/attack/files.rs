@@ -12,7 +12,7 @@ use super::score::Score;
 use super::weights::{KeyWeights, Weights};
 use super::Best;
 use crate::error::{Error, Result};
-use crate::key_table::KeyTable;
+use crate::key_table::{with_codes, Code, Codes, Column, KeyTable};
 use crate::linkage::{Agreement, Method, Waves, MAX_KEYS, NONE};
 use crate::memory::filled;
 use crate::parallel::{self, Monitor, ROWS_PER_BLOCK};
@@ -67,6 +67,22 @@ impl<'a> Files<'a> {
     /// The files as waves, in which any two records can be a match.
     pub(super) fn waves(&self) -> Result<Waves<'a>> {
         Waves::new(self.known, self.released, self.agreements, self.partners, 0)
+    }
+
+    /// Both files with the same agreements, and fewer distinct records if hardly any are equal:
+    /// values of a key that the other file has not are one, which agrees with none of it.
+    fn with_shared_values(&self) -> Result<(KeyTable, KeyTable)> {
+        let (known, released) = (self.known.columns(), self.released.columns());
+        let keys = self.agreements.iter().zip(known.iter().zip(released));
+        let columns =
+            parallel::try_map(keys, &Monitor::new(), |(agreement, (known, released))| {
+                Ok(match agreement {
+                    Agreement::Same => (shared(known, released)?, shared(released, known)?),
+                    Agreement::Ranges { .. } => (known.clone(), released.clone()),
+                })
+            })?;
+        let (known, released) = columns.into_iter().unzip();
+        Ok((KeyTable::new(known)?, KeyTable::new(released)?))
     }
 
     /// Released records with a partner, and the partner.
@@ -300,6 +316,13 @@ impl<'a> Scene<'a> {
         let waves = self.files.waves()?;
         let keys: Vec<usize> = (0..self.files.n_keys()).collect();
         let own = waves.partner_differences(&keys, self.monitor)?;
+        let (known, released) = self.files.with_shared_values()?;
+        let waves = Files {
+            known: &known,
+            released: &released,
+            ..*self.files
+        }
+        .waves()?;
         let nearest = waves.search(&keys, Some(&own), Method::Estimate, self.monitor, false)?;
         let rows = 0..nearest.n_best.len();
         let outcome = Outcome {
@@ -512,6 +535,30 @@ impl<'a> Scene<'a> {
         let own = self.files.weights_of_partners(&weights, keys)?;
         prepared.expected(&weights, &plan, &own, self.monitor)
     }
+}
+
+/// A column in which the values that `other` has not are the first one of them.
+fn shared(column: &Column, other: &Column) -> Result<Column> {
+    let n_values = column.n_values();
+    let mut alike = filled(0, n_values.max(other.n_values()) as usize + 1)?;
+    with_codes!(other.codes(), |codes| {
+        for code in codes {
+            alike[code.index()] = code.value();
+        }
+    });
+    let n = column.codes().len();
+    with_codes!(column.codes(), |codes| {
+        let lone = codes
+            .iter()
+            .find(|code| code.value() > 0 && alike[code.index()] == 0);
+        let lone = lone.map_or(0, |code| code.value());
+        // Missing stays missing.
+        let codes = codes.iter().map(|code| match alike[code.index()] {
+            0 if code.value() > 0 => lone,
+            code => code,
+        });
+        Column::new(Codes::try_pack(n_values, codes, n)?, n_values)
+    })
 }
 
 /// The logarithm of the sum of two exponentials.

@@ -10,7 +10,7 @@ use super::reliability::{count_links, Margins};
 use super::weights::{on_grid, KeyWeights, Weights};
 use super::*;
 use crate::key_table::{Codes, Column};
-use crate::linkage::{Agreement, NONE};
+use crate::linkage::{Agreement, Method, NONE};
 use crate::parallel::with_threads;
 use crate::{KeyTable, Monitor};
 
@@ -483,6 +483,29 @@ fn a_key_whose_agreement_weighs_less_than_its_disagreement() {
             assert_eq!(best.n, 1);
         }
     });
+}
+
+proptest! {
+    #[test]
+    fn values_of_one_file_alone_change_no_count(case in cases()) {
+        with_files(&case, |files| {
+            let asked = Settings {
+                intruders: vec![Intruder::Count],
+                one_to_one: false,
+                ..settings()
+            };
+            let found = attack(files, &asked, &Monitor::new()).unwrap();
+            let keys: Vec<usize> = (0..files.n_keys()).collect();
+            let waves = files.waves().unwrap();
+            let own = waves.partner_differences(&keys, &Monitor::new()).unwrap();
+            let counted = waves.nearest(&keys, None, Method::Counters, &Monitor::new()).unwrap();
+            let outcome = &found.found[0].outcome;
+            assert_eq!(outcome.n_best, counted.n_best);
+            for (row, &in_best) in outcome.true_in_best.iter().enumerate() {
+                assert_eq!(in_best, own.is_best(row, counted.n_diff[row]));
+            }
+        });
+    }
 }
 
 #[test]
