@@ -112,8 +112,7 @@ attack_rates <- function(coded, missing) {
     find_told(coded$keys[[file]], targets, list(), list(), missing)$matches
   }
   found <- find_told(coded$keys[[2]], coded$keys[[1]], values(2), values(1), missing)
-  own <- length(coded$keys) == 2
-  alone <- if (own) matches(1, 1) == 1 else matches(3, 1) == 0
+  alone <- if (length(coded$keys) == 2) matches(1, 1) == 1 else matches(3, 1) == 0
   single <- matches(2, 2) == 1
   numbers <- function(name) vapply(found$sensitive, `[[`, 0, name)
   list(

@@ -170,10 +170,9 @@ draw_attribute_measures <- function(x) {
 }
 
 draw_attribute_records <- function(x) {
-  names <- attribute_names(x)
   shown <- do.call(rbind, Map(function(posterior, name) {
     frame(sensitive = rep(name, length(posterior)), posterior = posterior)
-  }, posteriors_of(needed_rows(x)), names))
+  }, posteriors_of(needed_rows(x)), attribute_names(x)))
   shown <- shown[!is.na(shown$posterior), ]
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$posterior)) +
     ggplot2::geom_histogram(breaks = seq(0, 1, 0.05), fill = sdc_blue) +

@@ -245,8 +245,7 @@ mark_letters <- function(expr) {
   marked <- function(text) {
     # Bytes of which the locale knows no letters are their own code.
     letters <- Encoding(text) != "unknown" | !is.na(iconv(text, "", "UTF-8"))
-    points <- lapply(enc2utf8(text[letters]), utf8ToInt)
-    text[letters] <- vapply(points, function(p) {
+    text[letters] <- vapply(lapply(enc2utf8(text[letters]), utf8ToInt), function(p) {
       paste(ifelse(p > 127, sprintf("\001{%x}", p), intToUtf8(p, multiple = TRUE)), collapse = "")
     }, "")
     text

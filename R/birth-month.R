@@ -223,8 +223,7 @@ month_extremes <- function(answers, n) {
 # The calendar month of the last answer before a person's first change of age,
 # 0 where all ages are the same.
 first_change <- function(answers, n) {
-  time <- answers$year * 12L + answers$month
-  at <- order(answers$person, time, answers$age, method = "radix")
+  at <- order(answers$person, answers$year * 12L + answers$month, answers$age, method = "radix")
   person <- answers$person[at]
   age <- answers$age[at]
   m <- length(at)

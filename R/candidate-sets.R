@@ -19,8 +19,7 @@ share_sets <- function(columns) {
   if (length(unique(sets)) <= 1 && are_distinct(sets[[1]])) {
     return(columns)
   }
-  united <- unite_sets(unlist(sets, recursive = FALSE), interval)
-  spread_sets(columns, united)
+  spread_sets(columns, unite_sets(unlist(sets, recursive = FALSE), interval))
 }
 
 # TRUE if no set stands twice in a list of them, whatever type its numbers have.
@@ -118,8 +117,7 @@ interval_sets <- function(lower, upper) {
   key <- pair_codes(match(low, unique(low)), match(high, unique(high)))
   key[unknown] <- NA
   codes <- match(key, unique(key[!unknown]))
-  first <- match(seq_len(max(0L, codes, na.rm = TRUE)), codes)
-  both <- unclass_pairs(values, first, n)
+  both <- unclass_pairs(values, match(seq_len(max(0L, codes, na.rm = TRUE)), codes), n)
   names(codes) <- names(lower)
   new_candidates(codes, both, interval = TRUE)
 }
@@ -197,8 +195,7 @@ is_one_plain_type <- function(parts) {
   types <- unique(vapply(parts, typeof, ""))
   plain <- !any(vapply(parts, is.object, NA))
   if (plain && "logical" %in% types && length(types) > 1) {
-    flags <- parts[vapply(parts, is.logical, NA)]
-    if (!all(is.na(unlist(flags)))) {
+    if (!all(is.na(unlist(parts[vapply(parts, is.logical, NA)])))) {
       return(all(types %in% c("logical", "integer", "double")))
     }
     types <- setdiff(types, "logical")
@@ -297,11 +294,9 @@ find_sets <- function(values, cell, n) {
   first <- match(seq_along(ids), codes)
   chosen <- logical(n)
   chosen[first] <- TRUE
-  in_sets <- chosen[cell]
-  place <- match(bare, distinct)[!again][in_sets]
-  kept <- values[match(distinct, bare)][place]
+  place <- match(bare, distinct)[!again][chosen[cell]]
   list(
-    codes = codes, sets = cut_values(kept, size[first]),
+    codes = codes, sets = cut_values(values[match(distinct, bare)][place], size[first]),
     n_partial = sum(unknown & some)
   )
 }
@@ -346,8 +341,7 @@ set_text <- function(sets, interval) {
     if (all(size == 2)) {
       return(pieces)
     }
-    cell <- rep(seq_along(size), size / 2)
-    return(as.vector(tapply(pieces, cell, paste, collapse = "|")))
+    return(as.vector(tapply(pieces, rep(seq_along(size), size / 2), paste, collapse = "|")))
   }
   out <- values[cumsum(size) - size + 1L]
   several <- size > 1

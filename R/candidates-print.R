@@ -45,8 +45,7 @@ restore_sets <- function(codes, x) {
 
 #' @export
 c.sdc_candidates <- function(..., recursive = FALSE, use.names = TRUE) {
-  parts <- Filter(Negate(is.null), list(...))
-  out <- combine_candidates(parts)
+  out <- combine_candidates(Filter(Negate(is.null), list(...)))
   if (use.names) out else unname(out)
 }
 
@@ -98,8 +97,7 @@ mtfrm.sdc_candidates <- function(x) as.character(x)
 as.list.sdc_candidates <- function(x, ...) {
   sets <- candidate_sets(x)
   codes <- set_codes(x)
-  unknown <- if (length(sets)) sets[[1]][NA_integer_] else NA
-  sets[[length(sets) + 1L]] <- unknown
+  sets[[length(sets) + 1L]] <- if (length(sets)) sets[[1]][NA_integer_] else NA
   out <- sets[ifelse(is.na(codes), length(sets), codes)]
   names(out) <- names(x)
   out
@@ -115,8 +113,7 @@ as.data.frame.sdc_candidates <- function(x, row.names = NULL, optional = FALSE, 
 #' @export
 print.sdc_candidates <- function(x, max = getOption("max.print"), ...) {
   n <- length(x)
-  what <- if (is_interval(x)) "interval" else "candidates"
-  cat("<", what, "[", n, "]>\n", sep = "")
+  cat("<", if (is_interval(x)) "interval" else "candidates", "[", n, "]>\n", sep = "")
   if (n > 0) {
     print(format(utils::head(x, max)), quote = FALSE, na.print = "<NA>")
     if (n > max) {

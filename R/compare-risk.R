@@ -210,8 +210,7 @@ setting_differences <- function(results) {
   }
   words <- vapply(names[differ], function(name) {
     values <- unique(lapply(settings, `[[`, name))
-    plain <- vapply(values, function(v) is.null(v) || is.atomic(v) && length(v) == 1, NA)
-    if (all(plain)) {
+    if (all(vapply(values, function(v) is.null(v) || is.atomic(v) && length(v) == 1, NA))) {
       paste0(name, " (", paste(vapply(values, function(v) {
         if (is.null(v)) "none" else if (is.numeric(v)) format_short(v) else as.character(v)
       }, ""), collapse = between_numbers()), ")")
@@ -231,8 +230,7 @@ comparison_sentence <- function(table, kind) {
   # The first analysis that both results hold.
   shown <- utils::head(shown[order(is.na(shown$change)), ], 1)
   ids <- setdiff(names(shown), c("term", "result", "estimate", "change", "ratio"))
-  several <- sum(table$term == term & table$result == last) > 1
-  which <- if (several && length(ids)) {
+  which <- if (sum(table$term == term & table$result == last) > 1 && length(ids)) {
     paste0(" (", paste(ids, "=", vapply(shown[ids], value_names, ""), collapse = ", "), ")")
   }
   label <- paste0(lower_first(term_label(term, kind)), which)

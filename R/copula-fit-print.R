@@ -52,10 +52,7 @@ pair_table <- function(pairs, most = 3) {
 
 projection_line <- function(x) {
   projection <- x$diagnostics$projection
-  if (projection$steps == 0) {
-    return(NULL)
-  }
-  paste0(
+  if (projection$steps != 0) paste0(
     "Not positive definite (least eigenvalue ", format(projection$least_eigenvalue, digits = 2),
     "): the nearest matrix differs by up to ", format(projection$largest_change, digits = 2), "."
   )

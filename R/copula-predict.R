@@ -169,15 +169,13 @@ check_one_size <- function(pop_size, n) {
 # The population uniqueness of a fit: drawn, and calibrated where that is due.
 model_uniqueness <- function(fit, pop_size, calibrate) {
   check_drawable(pop_size)
-  calibrated <- calibrates(fit, calibrate)
-  draw_population(fit, pop_size, calibrated, 0L)$uniqueness[[1]]
+  draw_population(fit, pop_size, calibrates(fit, calibrate), 0L)$uniqueness[[1]]
 }
 
 # As above for a result that may lack it.
 known_uniqueness <- function(x, pop_size, calibrate) {
   row <- match(pop_size, x$estimates$pop_size)
-  same <- is.null(calibrate) || calibrate == x$settings$calibrate
-  if (!is.na(row) && same) {
+  if (!is.na(row) && (is.null(calibrate) || calibrate == x$settings$calibrate)) {
     return(x$estimates$population_uniqueness[[row]])
   }
   calibrate <- if (is.null(calibrate)) x$settings$calibrate else calibrate

@@ -74,10 +74,8 @@ shares_without_records <- function(fit, estimates, score) {
     )
     list(xi = core(rs_scores, NULL, settings)$xi, n = fit$tree$anchor$n)
   } else {
-    people <- draw_records(fit, n_drawn_records, fixed_draws)
-    coded <- code_by_fit(fit, people)
-    scored <- score_coded(fit, coded, score, estimates$pop_size)
-    list(xi = scored$xi, n = rep(1, n_drawn_records))
+    coded <- code_by_fit(fit, draw_records(fit, n_drawn_records, fixed_draws))
+    list(xi = score_coded(fit, coded, score, estimates$pop_size)$xi, n = rep(1, n_drawn_records))
   }
   share <- function(limit) {
     vapply(found$xi, function(xi) sum(found$n[xi > limit]) / sum(found$n), 0)

@@ -120,8 +120,7 @@ tree_parts <- function(fit) {
   counts <- unname(lapply(fit$diagnostics$counts, as.double))
   n <- as.double(fit$diagnostics$n_effective)
   own <- Map(function(counts, shares) {
-    seen <- shares[seq_along(counts)]
-    max(abs(seen - counts / sum(counts))) < 1e-9
+    max(abs(shares[seq_along(counts)] - counts / sum(counts))) < 1e-9
   }, counts, unname(fit$shares))
   list(
     counts = counts, n = n, scale = n / sum(counts[[1]]),
@@ -153,9 +152,8 @@ core_tree <- function(fit) {
 # For the tree score `population_uniqueness` is that of the copula at `pop_size`.
 individual_scores <- function(fit, data, pop_size, score, population_uniqueness = NULL,
                               ..., accuracy = 0.01) {
-  coded <- code_by_fit(fit, data)
   score_coded(
-    fit, coded, score, pop_size, population_uniqueness,
+    fit, code_by_fit(fit, data), score, pop_size, population_uniqueness,
     accuracy = accuracy
   )$first
 }
@@ -331,10 +329,7 @@ inform_unseen <- function(unseen, variables) {
 
 # xi, from the probability of a record's values and the number of people.
 likelihood_unique <- function(prob, n) {
-  if (n <= 1) {
-    return(ifelse(is.na(prob), NA_real_, 1))
-  }
-  exp((n - 1) * log1p(-prob))
+  if (n <= 1) ifelse(is.na(prob), NA_real_, 1) else exp((n - 1) * log1p(-prob))
 }
 
 # kappa likewise.

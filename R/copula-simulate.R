@@ -77,13 +77,11 @@ check_simulable <- function(nsim, n_keys, max_memory) {
 
 # `n` records of a fit from eight 32-bit numbers.
 draw_records <- function(fit, n, draws) {
-  model <- observed_model(fit)
   drawn <- core(
-    rs_copula_simulate, c(model, list(correlation = as.double(fit$correlation))),
+    rs_copula_simulate, c(observed_model(fit), list(correlation = as.double(fit$correlation))),
     list(n = n, seed = draws)
   )
-  columns <- Map(function(values, categories) values[categories], fit$levels, drawn)
-  do.call(frame, columns)
+  do.call(frame, Map(function(values, categories) values[categories], fit$levels, drawn))
 }
 
 # The margins and orders of categories that have a value.

@@ -71,12 +71,11 @@ signal_steepness <- function(found) {
   if (!isTRUE(found$faster)) {
     return(invisible())
   }
-  coarser <- isTRUE(found$ln_coarser > steep_coarser)
   warn_sdc(
     "overstated",
     c(
       "Uniqueness falls faster in this sample than its model says.",
-      x = if (coarser) {
+      x = if (isTRUE(found$ln_coarser > steep_coarser)) {
         "Its keys are about twice as coarse as those of the model, or more."
       } else {
         paste0("By its own subsets it falls ", format_number(signif(1 + found$excess, 2)),

@@ -245,7 +245,6 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     estimates$pitman_yor <- pitman$uniqueness
     estimates$score <- score
     rownames(estimates) <- rownames(curve) <- NULL
-    fall <- if (!is.null(shown)) steepness(shown, found$subsets)
     result <- new_sdc_result(
       "sdc_copula_uniqueness",
       estimates = estimates[copula_columns], records = scored$records,
@@ -258,7 +257,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
       ),
       diagnostics = list(
         calibration = calibration_found(found, calibrated), n_draws = found$n_draws,
-        pitman_status = pitman$status, fall = fall
+        pitman_status = pitman$status, fall = if (!is.null(shown)) steepness(shown, found$subsets)
       ),
       call = ask$call, curve = curve[curve_columns], fit = fit
     )

@@ -33,8 +33,7 @@ core_message <- function(text) {
 pass_on_time_limit <- function(e) {
   limits <- paste("reached", c("", "session "), rep(c("elapsed", "CPU"), each = 2), "time limit")
   limits <- gsub("  ", " ", limits)
-  said <- conditionMessage(e)
-  if (said %in% c(limits, vapply(limits, gettext, "", domain = "R"))) stop(e)
+  if (conditionMessage(e) %in% c(limits, vapply(limits, gettext, "", domain = "R"))) stop(e)
 }
 
 #' Set the number of threads

@@ -44,8 +44,7 @@ innermost <- function(quosure) {
 # Columns from which a selection that leaves some out is taken: the key variables of a file, or the
 # columns without another role.
 possible_keys <- function(frame, columns, others) {
-  file <- get0("data", envir = frame)
-  keys <- attr(file, "roles", exact = TRUE)$key_vars
+  keys <- attr(get0("data", envir = frame), "roles", exact = TRUE)$key_vars
   if (is.null(keys)) {
     named <- unlist(lapply(others, get, envir = frame))
     setdiff(columns, if (is.character(named)) named else columns[named])

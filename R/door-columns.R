@@ -119,8 +119,7 @@ factor_source <- function(x) {
   if (anyDuplicated(levels)) {
     # Equal text in two encodings can stand as two levels.
     once <- unique(levels)
-    codes <- match(levels, once)[x]
-    return(as_source(codes, "levels", "text", is.ordered(x), once))
+    return(as_source(match(levels, once)[x], "levels", "text", is.ordered(x), once))
   }
   as_source(x, "levels", "text", is.ordered(x), levels)
 }
@@ -189,8 +188,7 @@ stack_sources <- function(sources, name) {
   if (length(scales) == 1 && scales %in% c("number", "date", "time")) {
     return(as_source(unlist(lapply(values, as.double)), "double", scales, ordered))
   }
-  text <- unlist(lapply(sources, source_text, name = name))
-  as_source(text, "text", "text", FALSE)
+  as_source(unlist(lapply(sources, source_text, name = name)), "text", "text", FALSE)
 }
 
 # Values of any kind as text, for columns whose types differ between tables.
@@ -403,8 +401,7 @@ wide_to_double <- function(x) {
   ), nrow = 2)
   # The missing integer is the word with the highest bit alone.
   words[is.na(words)] <- -2^31
-  low <- ifelse(words[1, ] < 0, words[1, ] + 2^32, words[1, ])
-  value <- words[2, ] * 2^32 + low
+  value <- words[2, ] * 2^32 + ifelse(words[1, ] < 0, words[1, ] + 2^32, words[1, ])
   value[value == -2^63] <- NA
   value
 }

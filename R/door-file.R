@@ -278,8 +278,7 @@ check_roles_differ <- function(roles) {
 # The key variables by name, and their groups; checked as every method checks
 # them.
 file_keys <- function(data, key_vars, key_groups, roles) {
-  serving <- match(unlist(roles), names(data))
-  positions <- resolve_key_vars(data, key_vars, serving)
+  positions <- resolve_key_vars(data, key_vars, match(unlist(roles), names(data)))
   if (is.null(key_vars)) positions <- without_other_looks(data, positions)
   check_no_roles(data, positions, match(c(roles$weight_var, roles$hh_id), names(data)))
   variables <- names(data)[positions]

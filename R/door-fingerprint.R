@@ -35,8 +35,7 @@ pattern_print <- function(data, variables, keys, roles) {
   weight_var <- attr(data, "patterns", exact = TRUE)$weight_var
   others <- roles[setdiff(names(roles), c(variables, weight_var))]
   columns <- c(as.list(data)[variables], others)
-  rows <- do.call(frame, unname_columns(columns))
-  group <- group_records(key_table(rows))
+  group <- group_records(key_table(do.call(frame, unname_columns(columns))))
   n <- as.vector(rowsum(as.double(times_of(data)), group$row_group, reorder = TRUE))
   first <- group$first_rows
   by <- lapply(unname_columns(columns), function(x) {

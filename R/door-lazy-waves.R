@@ -158,8 +158,7 @@ check_spread <- function(n) {
 
 # The coded table with a row for every record.
 spread_table <- function(table, times) {
-  rows <- rep.int(seq_along(times), times)
-  table$pointer <- core(rs_rows, table$pointer, rows)
+  table$pointer <- core(rs_rows, table$pointer, rep.int(seq_along(times), times))
   table
 }
 

@@ -131,8 +131,7 @@ looks_words <- function(names, looks, which) {
     identifier = "an identifier", weight = "a weight", household = "a household",
     "continuous variable" = "a continuous variable", "no usable type" = "no usable type"
   )
-  found <- intersect(names(words), looks[which])
-  paste0(vapply(found, function(look) {
+  paste0(vapply(intersect(names(words), looks[which]), function(look) {
     paste(quote_names(names[which & looks == look], 3), words[[look]])
   }, ""), collapse = "; ")
 }

@@ -190,8 +190,7 @@ roles_line <- function(roles, n) {
     strata_var = "strata", sensitive = "sensitive", id_vars = "identifiers",
     num_vars = "continuous", cluster = "clusters"
   )
-  given <- intersect(names(words), names(roles))
-  said <- vapply(given, function(role) {
+  said <- vapply(intersect(names(words), names(roles)), function(role) {
     paste(words[[role]], paste(roles[[role]], collapse = ", "))
   }, "")
   of <- if (is.null(n)) "a table of a database" else plural(n, "record")

@@ -464,8 +464,7 @@ resolve_key_groups <- function(key_groups, data, positions, variables) {
   for (group in names(members)) {
     group_of[match(members[[group]], positions)] <- group
   }
-  grouped <- match(unlist(members), positions)
-  clash <- intersect(names(members), variables[-grouped])
+  clash <- intersect(names(members), variables[-match(unlist(members), positions)])
   if (length(clash)) {
     stop_argument(
       "key_groups", "have names that no other key variable has",

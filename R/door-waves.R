@@ -404,8 +404,7 @@ dictionary_numbers <- function(values, name) {
   } else if (!any(vapply(parts, is.factor, NA))) {
     sources <- lapply(parts, function(x) column_source(x, length(x)))
     scales <- unique(vapply(sources, `[[`, "", "scale"))
-    logical <- any(vapply(parts, is.logical, NA))
-    if (length(scales) == 1 && scales != "text" && !logical) {
+    if (length(scales) == 1 && scales != "text" && !any(vapply(parts, is.logical, NA))) {
       return(spread_values(values, lapply(sources, function(s) as.double(s$values))))
     }
   }

@@ -229,8 +229,7 @@ warn_small_weights <- function(n_below, n_cells, consequence, unit = "cell") {
 
 # Weights of households are equal within them; `id` numbers them, NA for none.
 check_household_weights <- function(weights, id, name) {
-  first <- match(id, id)
-  unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
+  unequal <- !is.na(id) & abs(weights - weights[match(id, id)]) > 1e-9 * weights
   if (any(unequal)) {
     stop_sdc(
       "bad_weights",
@@ -282,8 +281,5 @@ check_most_records <- function(n) {
 
 # Counts of any kind as doubles: those of integer64 exactly, NaN where beyond 2^53.
 bare_counts <- function(x) {
-  if (inherits(x, "integer64")) {
-    return(wide_to_double(x))
-  }
-  bare_weights(x)
+  if (inherits(x, "integer64")) wide_to_double(x) else bare_weights(x)
 }

@@ -68,10 +68,9 @@ enter_verb <- function(name, x, at = sys.parent()) {
 check_result <- function(result) {
   fields <- attr(result, "fields")
   x <- unclass(result)
-  let_go <- !inherits(result, "sdc_risk_contribution")
   whole <- all_hold(
     is.list(x), is.list(fields), is.data.frame(x[["estimates"]]), is.list(x[["settings"]]),
-    let_go || is.data.frame(x[["records"]]),
+    !inherits(result, "sdc_risk_contribution") || is.data.frame(x[["records"]]),
     is.null(x[["records"]]) || is.data.frame(x[["records"]]),
     all(unlist(Map(function(has, had) all(had %in% has), fields_of(result), fields)))
   )
@@ -79,12 +78,11 @@ check_result <- function(result) {
     return(invisible(result))
   }
   version <- if (is.list(x) && is.list(x$settings)) x$settings$version
-  old <- is_one_text(version) && version != own_version()
   stop_sdc(
     "damaged_result",
     c(
       "The result must be whole, as it was made by this version.",
-      x = if (old) {
+      x = if (is_one_text(version) && version != own_version()) {
         paste0("It was made by version ", version, " of sdcRisk.")
       } else {
         "It has lost fields, or they have been changed, or it is not a result."

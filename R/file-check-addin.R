@@ -24,9 +24,8 @@
 file_check_addin <- function(envir = globalenv()) {
   announce("file_check_addin")
   for (package in c("shiny", "miniUI")) check_installed(package, "check a file in a window")
-  names <- data_frames_in(envir)
   code <- shiny::runGadget(
-    gadget_page(names), gadget_server(envir), stopOnCancel = FALSE,
+    gadget_page(data_frames_in(envir)), gadget_server(envir), stopOnCancel = FALSE,
     viewer = shiny::dialogViewer("Is this file safe to release?", 900, 800)
   )
   if (length(code)) cat(code, sep = "\n")
@@ -173,8 +172,7 @@ gadget_server <- function(envir) {
     state <- shiny::reactiveValues(checked = NULL, code = NULL, report = NULL, written = "")
     # Data that cannot be a file give a message and no columns.
     proposed <- shiny::reactive({
-      name <- shiny::req(input$data)
-      said_or_error(proposed_roles(get(name, envir)))
+      said_or_error(proposed_roles(get(shiny::req(input$data), envir)))
     })
     shiny::observeEvent(input$data, {
       found <- if (inherits(proposed(), "error")) list() else proposed()

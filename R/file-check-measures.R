@@ -171,8 +171,7 @@ attempt <- function(method, code, signals) {
   withCallingHandlers(
     tryCatch(code, error = function(e) {
       pass_on_time_limit(e)
-      found <- sub("[.]$", "", e$body[names(e$body) %in% "x"])
-      paste(c(first_line(e), found), collapse = ". ")
+      paste(c(first_line(e), sub("[.]$", "", e$body[names(e$body) %in% "x"])), collapse = ". ")
     }),
     sdcRisk_warning = keep, sdcRisk_message = keep
   )

@@ -234,11 +234,9 @@ without_cover <- function(rows, matches, k, where) {
   if (!inherits(matches, "sdc_result")) {
     return(rows)
   }
-  counts <- matches$records$n_matches
-  alone <- sum(counts < max(2, k), na.rm = TRUE)
-  by_matches <- rows$measure %in% c("k", "n_unique", "prop_unique")
+  alone <- sum(matches$records$n_matches < max(2, k), na.rm = TRUE)
   unclear(
-    rows, alone > 0 & by_matches & rows$verdict == "ok",
+    rows, alone > 0 & rows$measure %in% c("k", "n_unique", "prop_unique") & rows$verdict == "ok",
     paste(plural(alone, "record"), "would have too few matches", where)
   )
 }

@@ -255,8 +255,7 @@ looks_step <- function(x, roles) {
 
 # Measures that the page postponed.
 later_steps <- function(x) {
-  left <- grepl("run ", x$estimates$reason, fixed = TRUE)
-  unique(sub(".*run ", "", x$estimates$reason[left]))
+  unique(sub(".*run ", "", x$estimates$reason[grepl("run ", x$estimates$reason, fixed = TRUE)]))
 }
 
 # The file that was checked, by the code that gave it where that is short.
@@ -268,17 +267,14 @@ file_code <- function(data, roles, columns, made) {
   }
   if (!short) data <- as.name("your_data")
   if (nchar(code_text(roles$key_vars)) > 240) {
-    at <- match(roles$key_vars, columns)
-    roles$key_vars <- call("[", call("names", data), runs_code(at))
+    roles$key_vars <- call("[", call("names", data), runs_code(match(roles$key_vars, columns)))
   }
-  code <- as.call(c(list(as.name("sdc_file"), data), roles))
-  paste("file <-", code_text(code))
+  paste("file <-", code_text(as.call(c(list(as.name("sdc_file"), data), roles))))
 }
 
 # c(1:3, 5) for the whole numbers 1, 2, 3 and 5.
 runs_code <- function(at) {
-  runs <- split(at, cumsum(c(TRUE, diff(at) != 1)))
-  parts <- lapply(unname(runs), function(run) {
+  parts <- lapply(unname(split(at, cumsum(c(TRUE, diff(at) != 1)))), function(run) {
     ends <- as.double(range(run))
     if (length(run) == 1) ends[[1]] else call(":", ends[[1]], ends[[2]])
   })

@@ -184,8 +184,7 @@ is_close <- function(rule, width, x, y, all) {
       rank <- rank(all)[match(y, all)]
       fuzz <- 1e-9 * n
       low <- rising[pmax(ceiling(rank - width * n - fuzz), 1)]
-      high <- rising[pmin(floor(rank + width * n + fuzz), n)]
-      x >= low & x <= high
+      x >= low & x <= rising[pmin(floor(rank + width * n + fuzz), n)]
     },
     sd = {
       s <- stats::sd(all)

@@ -28,8 +28,7 @@ pram_table <- function(file, key_vars, columns) {
 # own and values that can be compared.
 other_columns <- function(data, keys, columns) {
   others <- setdiff(seq_along(data), c(keys, columns$hh_id, columns$weight))
-  usable <- vapply(others, function(v) !is.null(column_source(data[[v]], nrow(data))), NA)
-  others <- others[usable]
+  others <- others[vapply(others, function(v) !is.null(column_source(data[[v]], nrow(data))), NA)]
   if (anyDuplicated(names(data)[others])) integer() else others
 }
 

@@ -68,11 +68,9 @@ plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
 
 plot_pram_counts <- function(x) {
   cells <- x$cells
-  after <- x$diagnostics$new_counts
-  points <- stacked_points(cells$count, after)
-  extra <- pram_extra(x)
+  points <- stacked_points(cells$count, x$diagnostics$new_counts)
   variance <- margin_inflation(
-    extra, list(seq_len(nrow(cells)))
+    pram_extra(x), list(seq_len(nrow(cells)))
   )[[1]]$variance
   band <- do.call(rbind, lapply(split(
     frame(count = cells$count, spread = 2 * sqrt(variance)), cells$count

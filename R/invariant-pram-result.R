@@ -274,7 +274,6 @@ inform_pram <- function(x, asked) {
   if (x$estimates$n_risky > 0) {
     return(invisible())
   }
-  unchanged <- x$estimates$theta_max <= 0
   inform_sdc(
     "nothing_to_do",
     c(
@@ -282,7 +281,7 @@ inform_pram <- function(x, asked) {
         "No key exceeds the bound: the largest match probability is ",
         format_risk(max(x$cells$match_prob_before)), " as it is."
       ),
-      i = if (unchanged) {
+      i = if (x$estimates$theta_max <= 0) {
         "The data are returned unchanged."
       } else {
         paste(

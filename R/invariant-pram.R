@@ -260,8 +260,7 @@ check_paper_bound <- function(bound) {
 }
 
 check_pram_columns <- function(data, table, columns) {
-  serving <- c(columns$hh_id, columns$weight)
-  clash <- intersect(table$positions, serving)
+  clash <- intersect(table$positions, c(columns$hh_id, columns$weight))
   if (length(clash)) {
     stop_argument(
       "key_vars", "not name the columns of households or weights",

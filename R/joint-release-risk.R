@@ -239,13 +239,12 @@ recoding_tables <- function(recodings, files) {
     advice = "For instance recodings = list(age = c(0, 15, 30, 65))."
   )
   Map(function(by, name) {
-    columns <- Filter(Negate(is.null), lapply(unname(files), `[[`, name))
     table <- if (is_csv_name(by)) {
       as.data.frame(hierarchy(by))
     } else if (is_level_table(by) || inherits(by, "sdc_hierarchy")) {
       as.data.frame(by)
     } else {
-      values <- finest_values(columns, by, name)
+      values <- finest_values(Filter(Negate(is.null), lapply(unname(files), `[[`, name)), by, name)
       list(value = values, recoded = recode_by(list(x = values), by, name)$column)
     }
     lapply(as.list(table), text_values, name)

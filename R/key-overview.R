@@ -104,10 +104,9 @@ key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
     single <- vapply(table$keys, function(v) if (length(v) == 1) v else NA_integer_, 1L)
     type <- ifelse(is.na(single), "group", types[single])
     found <- core(rs_key_overview, table$pointer)
-    n_missing <- key_missing(table, data)
     new_variables_result(
       "sdc_key_overview",
-      overview_estimates(found, names(table$keys), unname(type), n_missing, table$n),
+      overview_estimates(found, names(table$keys), unname(type), key_missing(table, data), table$n),
       settings = file_settings(table, missing = "category"),
       diagnostics = list(
         n = table$n, n_unique = as_count(found$n_unique),
@@ -162,10 +161,7 @@ codes_for_candidates <- function(data, positions) {
 
 # The table shows what is missing; codes that a column declares missing it cannot.
 declared_only <- function(cells) {
-  if (is.null(cells)) {
-    return(frame(n_missing = integer()))
-  }
-  cells[cells$n_declared > 0, ]
+  if (is.null(cells)) frame(n_missing = integer()) else cells[cells$n_declared > 0, ]
 }
 
 #' @rdname key_overview

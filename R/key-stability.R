@@ -82,9 +82,8 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
     # Equal entropies differ in the last digits: the order must not hang on them.
     order <- order(table$prop_changed, -round(table$entropy, 9), seq_len(nrow(table)))
     if (steps != "none") {
-      added <- utils::head(order, max_keys)
       path <- core(
-        rs_key_steps, waves, list(order = added, greedy = steps == "greedy")
+        rs_key_steps, waves, list(order = utils::head(order, max_keys), greedy = steps == "greedy")
       )
       place <- match(seq_len(nrow(table)), path$key)
       table$step <- place

@@ -55,8 +55,7 @@ header_of <- function(bytes) {
   top <- utils::head(bytes, max_header)
   end <- regexpr_raw("\r?\n\r?\n", top)
   if (is.null(end)) {
-    bad <- length(top) == max_header
-    return(if (bad) list(size = length(bytes), length = 0, bad = TRUE))
+    return(if (length(top) == max_header) list(size = length(bytes), length = 0, bad = TRUE))
   }
   head <- as.integer(top[seq_len(end)])
   text <- rawToChar(as.raw(ifelse(head %in% 1:127, head, 32L)))
@@ -79,8 +78,7 @@ polled_input <- function() {
   con <- processx::conn_create_fd(0L, encoding = "ISO-8859-1")
   function(process, lacking) {
     watched <- c(list(con), if (!is.null(process)) list(process$get_poll_connection()))
-    ready <- processx::poll(watched, 500L)[[1]]
-    if (ready %in% c("silent", "timeout")) {
+    if (processx::poll(watched, 500L)[[1]] %in% c("silent", "timeout")) {
       return(raw())
     }
     # A zero byte is an error, and the end: no client sends it.

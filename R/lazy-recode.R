@@ -20,8 +20,7 @@ recoding_values <- function(file, name) {
   x <- data[[name]]
   if (!is.null(times)) {
     known <- unique(x)
-    at <- match(x, known)
-    sums <- rowsum(cbind(times, weights), at, reorder = TRUE)
+    sums <- rowsum(cbind(times, weights), match(x, known), reorder = TRUE)
     x <- known
     times <- sums[, 1]
     weights <- sums[, 2]

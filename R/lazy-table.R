@@ -190,8 +190,7 @@ check_held_values <- function(values, counted, table) {
     said <- lapply(values[is_number], `%in%`, c(NA, NaN, 0))
     rows <- which(!Reduce(`|`, said, logical(counted$patterns)))
     found <- do.call(frame, rlang::set_names(values, table$key_vars))
-    at <- places_of_patterns(table$patterns[table$key_vars], found)
-    merged <- sum(duplicated(at[rows]))
+    merged <- sum(duplicated(places_of_patterns(table$patterns[table$key_vars], found)[rows]))
   }
   if (any(lost) || merged > 0) {
     plain <- vapply(values, function(x) is.character(x) || is.integer(x), NA)

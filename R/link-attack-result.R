@@ -104,8 +104,7 @@ differing <- function(levels) vapply(levels, function(p) p[[length(p)]], 0)
 
 attack_variables <- function(found, key_vars, has_ids) {
   main <- c(Filter(function(one) length(one$m) > 0, found$found), found$found)[[1]]
-  n <- length(key_vars)
-  none <- rep(NA_real_, n)
+  none <- rep(NA_real_, length(key_vars))
   weighs <- length(main$m) > 0
   m <- if (weighs) agreeing(main$m) else none
   u <- if (weighs) agreeing(main$u) else none
@@ -162,7 +161,6 @@ doubts <- function(x) {
   if (is.null(d$em)) {
     return(character())
   }
-  prior <- d$log_likelihood["prior"]
   c(
     if (isTRUE(d$phi > 0.5)) {
       paste0(
@@ -180,7 +178,7 @@ doubts <- function(x) {
         " as agreeing no more often for one person than for two."
       )
     },
-    if (isTRUE(d$log_likelihood["em"] < prior)) {
+    if (isTRUE(d$log_likelihood["em"] < d$log_likelihood["prior"])) {
       "The learned weights explain the records worse than the prior ones."
     },
     if (!d$em$converged) {

@@ -111,8 +111,7 @@ model_terms <- function(model, parts) {
   if (is.character(model)) {
     return(model)
   }
-  known <- unique(unlist(lapply(parts, names)))
-  terms <- formula_terms(model, known)
+  terms <- formula_terms(model, unique(unlist(lapply(parts, names))))
   lapply(parts, function(keys) {
     places <- lapply(terms, match, table = names(keys))
     places[!vapply(places, anyNA, NA)]

@@ -129,8 +129,7 @@ analysis_labels <- function(estimates) {
   # is the same then gets the number of its row.
   parts <- lapply(parts[differ], shorten, width = if (sum(differ) > 1) 24 else 40)
   label <- do.call(paste, c(unname(parts), sep = ", "))
-  same <- label %in% label[duplicated(label)]
-  ifelse(same, paste0(label, " (", seq_along(label), ")"), label)
+  ifelse(label %in% label[duplicated(label)], paste0(label, " (", seq_along(label), ")"), label)
 }
 
 plot_tau_records <- function(x, by, data, which) {
@@ -206,10 +205,9 @@ plot_search <- function(x, which) {
     ifelse(long$kept, "kept", "best further step, not taken"),
     c("kept", "best further step, not taken")
   )
-  band <- frame(measure = factor("z2", words), low = -1.96, high = 1.96)
   ggplot2::ggplot(long, ggplot2::aes(x = .data$step, y = .data$value)) +
     ggplot2::geom_rect(
-      data = band, inherit.aes = FALSE,
+      data = frame(measure = factor("z2", words), low = -1.96, high = 1.96), inherit.aes = FALSE,
       ggplot2::aes(xmin = -Inf, xmax = Inf, ymin = .data$low, ymax = .data$high),
       fill = "grey92"
     ) +

@@ -212,13 +212,12 @@ moment_of_work <- 2e9
 # the same.
 find_links <- function(coded, agreements, min_overlap, method, sensitivity,
                        changes = FALSE) {
-  is_linked <- !all(is.na(coded$partners))
   settings <- list(
     min_overlap = min_overlap, method = method, sensitivity = sensitivity,
     # So many pairs are compared in a moment.
     most_pairs = if (sensitivity) Inf else 2e10, changes = changes,
     # If nobody is linked, nobody knows how often keys agree.
-    weighted_work = if (is_linked) if (sensitivity) Inf else moment_of_work
+    weighted_work = if (!all(is.na(coded$partners))) if (sensitivity) Inf else moment_of_work
   )
   found <- core(rs_link, core_waves(coded, agreements), settings)
   # A sum of nothing is -0 in the core.
@@ -396,10 +395,7 @@ link_differences <- function(records, linked, has_ids) {
 
 link_sensitivity <- function(found, key_vars) {
   without <- found$sensitivity
-  if (length(without$expected) == 0) {
-    return(NULL)
-  }
-  frame(
+  if (length(without$expected)) frame(
     variable = key_vars, n_certain = as.integer(without$n_certain),
     expected_correct = without$expected,
     change = without$expected - found$score$expected,

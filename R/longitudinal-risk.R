@@ -497,8 +497,7 @@ fit_scenarios <- function(tables, models, asked) {
   requests <- Map(function(table, models) {
     check_some_complete(table$n)
     set <- paste(table$variables, collapse = " + ")
-    parts <- rlang::set_names(list(table$keys), set)
-    terms <- lapply(models, model_terms, parts = parts)
+    terms <- lapply(models, model_terms, parts = rlang::set_names(list(table$keys), set))
     loglinear_requests(table, set, table$variables, weights, NULL, terms, asked)[[1]]
   }, coded, models[own])
   found <- fit_loglinear(requests)

@@ -105,8 +105,7 @@ stratum_of <- function(data, strata_var) {
   if (is.null(strata_var)) {
     return(rep(1L, nrow(data)))
   }
-  at <- check_columns(strata_var, data, "strata_var")
-  codes <- lapply(at, function(v) {
+  codes <- lapply(check_columns(strata_var, data, "strata_var"), function(v) {
     x <- column_values(data[[v]])
     match(x, unique(x))
   })

@@ -397,10 +397,7 @@ match_relations <- function(coded, tolerance, data, patterns) {
 
 # A column of numbers, Dates or times as numbers.
 number_values <- function(x) {
-  if (is.null(x)) {
-    return(NULL)
-  }
-  as.double(as_bare(column_source(x, length(x))$values))
+  if (!is.null(x)) as.double(as_bare(column_source(x, length(x))$values))
 }
 
 # Matches on every key set. Numbers are per record in use.

@@ -164,8 +164,7 @@ listed_waves <- function(parts, id, names) {
   }
   at <- lapply(parts, function(data) check_column(id, data, "id"))
   person <- number_shared_ids(Map(function(data, a) data[[a]], parts, at), id)
-  size <- vapply(parts, nrow, 1L)
-  wave <- rep(seq_along(parts), size)
+  wave <- rep(seq_along(parts), vapply(parts, nrow, 1L))
   check_once(pair_codes(wave, person$number))
   if (is.null(names)) {
     names <- rep("", length(parts))
@@ -237,8 +236,7 @@ check_tables <- function(x, arg) {
 number_shared_ids <- function(columns, arg) {
   note_spellings(rlang::set_names(list(columns), arg))
   lapply(columns, number_ids, arg = arg)
-  sources <- lapply(columns, function(x) column_source(x, length(x)))
-  values <- stack_sources(sources, arg)$values
+  values <- stack_sources(lapply(columns, function(x) column_source(x, length(x))), arg)$values
   distinct <- unique(values)
   list(number = match(values, distinct), first = match(distinct, values))
 }
@@ -260,10 +258,7 @@ is_missing <- function(x) {
   if (inherits(x, "haven_labelled")) {
     x <- drop_user_missing(x)
   }
-  if (length(dim(x)) > 0 || is.list(x)) {
-    return(logical(NROW(x)))
-  }
-  is.na(x)
+  if (length(dim(x)) > 0 || is.list(x)) logical(NROW(x)) else is.na(x)
 }
 
 # The values of the given rows of tables below each other, NA for row 0.

@@ -56,6 +56,5 @@ groups_of_patterns <- function(old, new) {
   )[[1]]
   release_later(coded)
   codes <- Map(c, all_codes(coded[1])[[1]], all_codes(coded[2])[[1]])
-  both <- do.call(frame, rlang::set_names(codes, names(old)))
-  group_records(key_table(both))$row_group
+  group_records(key_table(do.call(frame, rlang::set_names(codes, names(old)))))$row_group
 }

@@ -170,8 +170,7 @@ check_count_var <- function(data, count_var) {
   }
   position <- check_column(count_var, data, "count_var")
   counts <- bare_counts(data[[position]])
-  bad <- is.null(counts) || anyNA(counts) || any(counts < 1 | counts != round(counts))
-  if (bad) {
+  if (is.null(counts) || anyNA(counts) || any(counts < 1 | counts != round(counts))) {
     stop_argument(
       "count_var", "name a column of whole numbers of at least 1",
       found = if (is.null(counts)) {

@@ -193,8 +193,7 @@ cells_of_transition <- function(data, key_vars, transition, ask) {
 
 check_transition <- function(x, values, name) {
   arg <- paste0("transition$", name)
-  good <- is.numeric(x) && !anyNA(x) && all(x >= 0) && all(abs(rowSums(x) - 1) < 1e-8)
-  if (!good) {
+  if (!(is.numeric(x) && !anyNA(x) && all(x >= 0) && all(abs(rowSums(x) - 1) < 1e-8))) {
     stop_argument(arg, "hold probabilities, the rows of which sum to 1", "It does not.")
   }
   values <- unique(values)

@@ -273,8 +273,7 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
   about <- population_status(found, table, settings, remedy)
   status <- rep(about[[1]], 6)
   note <- rep(about[[2]], 6)
-  incomplete <- settings$missing == "wildcard" && table$n_incomplete > 0
-  if (incomplete && about[[1]] != "not judged") {
+  if (settings$missing == "wildcard" && table$n_incomplete > 0 && about[[1]] != "not judged") {
     status[1:2] <- "unclear"
     note[1:2] <- paste(
       c("incomplete records do not say how unique people are", setdiff(about[[2]], "")),

@@ -10,8 +10,7 @@ autoplot.sdc_population_uniqueness <- function(object, ...) {
   estimates <- object$estimates[!is.na(object$estimates$population_uniqueness), ]
   methods <- unique(object$estimates$method)
   estimates$method <- factor(estimates$method, methods)
-  one_size <- length(unique(object$estimates$pop_size)) == 1
-  picture <- if (one_size) {
+  picture <- if (length(unique(object$estimates$pop_size)) == 1) {
     plot_by_method(estimates, object$estimates$pop_size[[1]], methods)
   } else {
     plot_by_size(estimates, methods)
@@ -29,8 +28,7 @@ autoplot.sdc_population_uniqueness <- function(object, ...) {
 
 # One population: a dot per method, from the top down as given.
 plot_by_method <- function(estimates, pop_size, methods) {
-  drawn <- ggplot2::aes(x = .data$population_uniqueness, y = .data$method)
-  ggplot2::ggplot(estimates, drawn) +
+  ggplot2::ggplot(estimates, ggplot2::aes(x = .data$population_uniqueness, y = .data$method)) +
     ggplot2::geom_point(size = 3, colour = sdc_blue) +
     ggplot2::scale_y_discrete(limits = rev(methods)) +
     ggplot2::scale_x_continuous(limits = c(0, 1), labels = format_percent) +

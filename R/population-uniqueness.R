@@ -107,8 +107,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
     settings$n, ask$pop_size, ask$sampling_fraction
   )
   check_pop_size(pop_size, table$n)
-  cells <- group_records(table)
-  sizes <- tabulate_sizes(cells$counts)
+  sizes <- tabulate_sizes(group_records(table)$counts)
   rows <- lapply(pop_size, function(size) {
     found <- lapply(methods, function(method) classical_estimate(method, sizes, size))
     found <- stack_frames(found)

@@ -184,8 +184,7 @@ pram_key_names <- function(vars, arg, x, data) {
 # (`sizes`), the size of the household; and a record of each.
 match_groups <- function(x, codes, sizes = NULL) {
   first <- x$diagnostics$first_record
-  of_cell <- lapply(codes, function(codes) codes[first])
-  group <- joint_numbers(c(of_cell, list(sizes))) + 1L
+  group <- joint_numbers(c(lapply(codes, function(codes) codes[first]), list(sizes))) + 1L
   list(group = group, record = first[!duplicated(group)])
 }
 

@@ -130,8 +130,7 @@ pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL, ...) {
 # one for each distinct count.
 check_match_size <- function(counts, a) {
   n_distinct <- length(unique(counts))
-  several <- length(counts) > 1
-  most <- if (several) max(a[a <= sum(counts)], 1) else 1
+  most <- if (length(counts) > 1) max(a[a <= sum(counts)], 1) else 1
   # Counts of one have no other records of their own: a single polynomial.
   products <- if (all(counts == 1)) 0 else n_distinct^2
   if (sum(counts) > 2^53 || most > 1e6 || products * most^2 > 1e10 ||

@@ -245,12 +245,11 @@ qar_reading <- function(x, main) {
   if (isTRUE(qar_fit(x, main)$equal)) {
     return("T is %s: the risk that the riskiest key sets share, as equal excesses have no tail")
   }
-  alone <- main$status %in% c("theta_one", "single", "no_exceedance")
   paste0("T is %s", switch(main$status,
     theta_one = ": at least one key set identifies every record",
     single = ": the average chance to pick the right record by all key variables together",
     no_exceedance = ": the risks of the key sets do not exceed it, and no tail could be fitted"
-  ), if (!alone) {
+  ), if (!main$status %in% c("theta_one", "single", "no_exceedance")) {
     paste0(
       if (is_beyond(x, main)) {
         ", beyond what so few key sets can show"

@@ -201,9 +201,8 @@ recoding_code <- function(problem, levels, n_blanked) {
       "for (v in keys) data[[v]][blank] <- NA"
     )
   } else {
-    blank <- which(blanked_records(problem, levels))
     c(
-      lines, keys, paste0("blank <- ", code_text(blank)),
+      lines, keys, paste0("blank <- ", code_text(which(blanked_records(problem, levels)))),
       "for (v in keys) data[[v]][blank] <- NA"
     )
   }

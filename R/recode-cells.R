@@ -181,8 +181,7 @@ blank_counts <- function(before, after, keys) {
 
 # Cost of a recoding without suppression.
 recoding_cost <- function(problem, levels) {
-  none <- lapply(problem$variables, function(variable) integer())
-  cost_parts(problem, levels, none)$base
+  cost_parts(problem, levels, lapply(problem$variables, function(variable) integer()))$base
 }
 
 cost_parts <- function(problem, levels, blanks) {
@@ -203,11 +202,10 @@ price_variable <- function(variable, problem, codes, level, rows) {
   group <- variable$groups[[at]][code]
   of_code <- tabulate(code, length(variable$groups[[1]]))[code]
   of_group <- tabulate(match(group, unique(group)))[match(group, unique(group))]
-  top <- max(length(variable$groups) - 1, 1)
   loss <- switch(settings$cost,
     entropy = log2(of_group / of_code),
     loss = (variable$leaves[[at]][code] - 1) / max(variable$n_leaves - 1, 1),
-    levels = rep(level / top, n)
+    levels = rep(level / max(length(variable$groups) - 1, 1), n)
   )
   whole <- if (settings$cost == "entropy") log2(n / of_code) else rep(1, n)
   list(

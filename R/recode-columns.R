@@ -71,8 +71,7 @@ search_variables <- function(hierarchies, data, table, settings) {
     about <- list(name = made$name)
     values <- column_values(data[[position]])[rows]
     at <- level_groups(made, values, about)
-    missing_own <- if (made$kind == "table") match(NA, made$values)
-    variable <- code_levels(at, n_missing > 0, missing_own)
+    variable <- code_levels(at, n_missing > 0, if (made$kind == "table") match(NA, made$values))
     allowed <- settings$keep[[made$name]]
     allowed <- if (is.null(allowed)) seq_along(made$steps) - 1L else allowed
     importance <- settings$importance

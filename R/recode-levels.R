@@ -202,8 +202,7 @@ break_steps <- function(values, breaks, about) {
   x <- values$values
   if (!is.numeric(x)) stop_needs(about, "breaks", "a number", x)
   if (!is.list(breaks)) breaks <- list(breaks)
-  inner <- function(at) if (is.numeric(at)) at[!is.infinite(at)] else at
-  breaks <- lapply(breaks, inner)
+  breaks <- lapply(breaks, function(at) if (is.numeric(at)) at[!is.infinite(at)] else at)
   for (at in breaks) check_rising(at, about, "breaks")
   for (i in seq_along(breaks)[-1]) {
     if (!all(breaks[[i]] %in% breaks[[i - 1]])) {
@@ -251,8 +250,7 @@ digit_steps <- function(values, digits, about) {
       "`widths` and `breaks` make bands of any numbers."
     )
   }
-  text <- if (is.numeric(x)) sprintf("%.0f", x) else as.character(x)
-  size <- nchar(text)
+  size <- nchar(if (is.numeric(x)) sprintf("%.0f", x) else as.character(x))
   pad <- about$pad
   if (is.null(pad) && min(size) != max(size)) {
     stop_hierarchy(
@@ -300,8 +298,7 @@ time_units <- c("day", "month", "quarter", "year")
 unit_steps <- function(values, units, about) {
   x <- values$values
   if (!is_time(x)) stop_needs(about, "units", "a date", x)
-  years <- grepl("^[1-9][0-9]* years$", units)
-  if (!is.character(units) || !all(units %in% time_units | years)) {
+  if (!is.character(units) || !all(units %in% time_units | grepl("^[1-9][0-9]* years$", units))) {
     stop_hierarchy(
       about, paste0("have units among ", quote_names(c(time_units, "5 years", "10 years"), Inf)),
       given_words(units), "Weeks do not nest in months."
@@ -401,8 +398,7 @@ read_level_file <- function(file, about) {
   on.exit(close(text))
   n_fields <- utils::count.fields(text, sep = ";", quote = "\"", comment.char = "")
   if (!length(n_fields)) stop_hierarchy(about, "come from a file with lines", "It is empty.")
-  quotes <- lengths(regmatches(lines, gregexpr("\"", lines, fixed = TRUE)))
-  if (sum(quotes) %% 2 == 1) {
+  if (sum(lengths(regmatches(lines, gregexpr("\"", lines, fixed = TRUE)))) %% 2 == 1) {
     stop_hierarchy(about, "come from a file in which every quote is closed", "One is not.")
   }
   utils::read.csv(

@@ -444,12 +444,11 @@ are_one_unit <- function(units) {
   words <- strsplit(units, " ")
   first <- words[[which.max(lengths(words))]]
   all(vapply(words, function(other) {
-    own <- first[seq_along(other)]
     all(mapply(function(a, b) {
       n <- min(nchar(a), nchar(b))
       same <- cumprod(strsplit(substr(a, 1, n), "")[[1]] == strsplit(substr(b, 1, n), "")[[1]])
       sum(same) >= 0.6 * max(nchar(a), nchar(b))
-    }, own, other))
+    }, first[seq_along(other)], other))
   }, NA))
 }
 

@@ -169,10 +169,9 @@ as.data.frame.sdc_recode_search <- function(x, ...) enter_verb("as.data.frame", 
 #' @export
 summary.sdc_recode_search <- function(object, by = NULL, data = NULL, ...) {
   enter_verb("summary", object)
-  base <- summary.sdc_result(object, by, data)
   structure(
     list(
-      title = describe(object)$title, estimates = base$estimates,
+      title = describe(object)$title, estimates = summary.sdc_result(object, by, data)$estimates,
       best = object$best[setdiff(names(object$best), "text")],
       frontier = utils::head(object$frontier, 20)
     ),

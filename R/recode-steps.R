@@ -127,8 +127,7 @@ check_covers <- function(labels, values, about) {
 check_nested <- function(labels, about) {
   for (level in seq_along(labels)[-1]) {
     below <- match(labels[[level - 1]], unique(labels[[level - 1]]))
-    first <- labels[[level]][match(below, below)]
-    if (!identical(first, labels[[level]])) {
+    if (!identical(labels[[level]][match(below, below)], labels[[level]])) {
       stop_hierarchy(
         about, "be nested: each level a function of the one below",
         paste0("Level ", level - 1L, " separates values that level ", level - 2L, " joins."),

@@ -79,10 +79,7 @@ path_band_line <- function(x) {
 
 path_pls_line <- function(x) {
   quality <- x$diagnostics$pls
-  if (is.null(quality)) {
-    return(NULL)
-  }
-  paste0(
+  if (!is.null(quality)) paste0(
     "PLS: R2 ", paste(format_risk(quality$r_squared), collapse = " (train) and "),
     " (test); AUC for a positive contribution ",
     paste(format_risk(quality$auc), collapse = " and "), "."

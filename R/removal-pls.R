@@ -70,8 +70,7 @@ pls_features <- function(coded, degree, train) {
     if (coded$ordered[[i]]) {
       return(as.double(codes))
     }
-    counts <- tabulate(codes + 1L)
-    -log(counts[codes + 1L] / length(codes))
+    -log(tabulate(codes + 1L)[codes + 1L] / length(codes))
   })
   linear <- scaled(do.call(cbind, columns), train)
   if (degree == 1) {
@@ -93,8 +92,5 @@ scaled <- function(x, train) {
 
 determination <- function(observed, predicted) {
   total <- sum((observed - mean(observed))^2)
-  if (length(observed) == 0 || total <= 0) {
-    return(NA_real_)
-  }
-  1 - sum((observed - predicted)^2) / total
+  if (length(observed) == 0 || total <= 0) NA_real_ else 1 - sum((observed - predicted)^2) / total
 }

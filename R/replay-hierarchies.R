@@ -52,8 +52,7 @@ given_hierarchies <- function(given, log) {
 # A hierarchy that nobody asked with, or has other levels, is no hierarchy of the report.
 check_used_hierarchies <- function(given, done) {
   unused <- setdiff(names(given$made), ls(given$used, all.names = TRUE))
-  reached <- vapply(done, function(d) isTRUE(d$asked_hierarchies), NA)
-  if (length(unused) && any(reached)) {
+  if (length(unused) && any(vapply(done, function(d) isTRUE(d$asked_hierarchies), NA))) {
     stop_sdc("mismatched_data", c(
       "`hierarchies` must be those that the results of the report were asked with.",
       x = paste0("Other levels, or of other values: ", quote_names(unused), "."),

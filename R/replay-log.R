@@ -28,8 +28,7 @@ read_log <- function(log) {
 # percent sign in damaged JSON can end R. So the text it reads is valid, and has none.
 read_json <- function(path) {
   bytes <- readBin(path, "raw", file.size(path))
-  mark <- as.raw(c(0xef, 0xbb, 0xbf))
-  if (identical(utils::head(bytes, 3), mark)) bytes <- bytes[-(1:3)]
+  if (identical(utils::head(bytes, 3), as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
   text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
   stopifnot(validUTF8(text), jsonlite::validate(text))

@@ -165,8 +165,7 @@ replay_entry <- function(entry, plan, given) {
     return(c(out, note = note))
   }
   result <- tryCatch(ask_again(asked, entry$file, plan), sdcRisk_error = function(e) e)
-  other_data <- c("sdcRisk_error_mismatched_data", "sdcRisk_error_unknown_key_var")
-  if (inherits(result, other_data)) {
+  if (inherits(result, c("sdcRisk_error_mismatched_data", "sdcRisk_error_unknown_key_var"))) {
     if (isTRUE(result$says_which)) stop(result) else stop_other_data()
   }
   if (inherits(result, "sdcRisk_error")) {
@@ -363,10 +362,8 @@ check_same_files <- function(marks, result) {
 # the functions themselves.
 check_matched <- function(plans, names) {
   known <- !vapply(plans, is.null, NA)
-  used <- unlist(lapply(plans, `[[`, "used"))
-  at <- setdiff(which(!nzchar(names)), used)
+  at <- setdiff(which(!nzchar(names)), unlist(lapply(plans, `[[`, "used")))
   if (any(known) && length(at)) {
-    absent <- unique(unlist(lapply(plans, `[[`, "absent")))
     stop_other_data(
       if (length(names) > 1) {
         paste(
@@ -375,7 +372,7 @@ check_matched <- function(plans, names) {
           if (length(at) > 1) "fit" else "fits", "none of its results."
         )
       },
-      setdiff(absent, "data")
+      setdiff(unique(unlist(lapply(plans, `[[`, "absent"))), "data")
     )
   }
 }

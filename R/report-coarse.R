@@ -253,8 +253,7 @@ offered_words <- function(fun) {
   if (!fun %in% getNamespaceExports("sdcRisk")) {
     return(character())
   }
-  defaults <- arguments_of(fun)
-  unlist(lapply(defaults, function(d) {
+  unlist(lapply(arguments_of(fun), function(d) {
     if (is.character(d)) d else if (is.call(d) && identical(d[[1]], as.name("c"))) {
       Filter(is.character, as.list(d)[-1])
     }

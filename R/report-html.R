@@ -134,8 +134,7 @@ without_steps <- function(notes) gsub(" \\(see the last step\\)", "", notes)
 measures_in_words <- function(text) {
   about <- page_figures()
   for (i in which(about$measure != "k")) {
-    pattern <- paste0("\\b", about$measure[[i]], "\\b(?!_)")
-    text <- gsub(pattern, about$label[[i]], text, perl = TRUE)
+    text <- gsub(paste0("\\b", about$measure[[i]], "\\b(?!_)"), about$label[[i]], text, perl = TRUE)
   }
   text
 }

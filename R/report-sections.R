@@ -193,8 +193,7 @@ html_tables <- function(content) {
 html_result_table <- function(table, name, gone) {
   # Questions stand on the page for the board.
   table <- table[setdiff(names(table), if ("measure" %in% names(table)) "question")]
-  says <- vapply(table, function(x) is.numeric(x) || any(nzchar(x) & !is.na(x)), NA)
-  table <- table[says]
+  table <- table[vapply(table, function(x) is.numeric(x) || any(nzchar(x) & !is.na(x)), NA)]
   shown <- Map(shown_cell, table, gone[names(table)])
   if (nrow(table) == 0 || length(table) == 0) {
     return(NULL)
@@ -245,10 +244,7 @@ html_records <- function(content) {
     c(html_tag("h3", html_text(entry$id)), html_top_records(risk, entry$fun))
   })
   parts <- unlist(parts)
-  if (length(parts) == 0) {
-    return(NULL)
-  }
-  c(
+  if (length(parts)) c(
     html_tag("h2", "Records of highest risk"),
     html_p("Row numbers in the file, at most ", most_named, " per result, by what they share."),
     parts

@@ -166,8 +166,7 @@ without_counts <- function(x, counts, gone, n) {
     x$contradictions <- x$contradictions[!counted, , drop = FALSE]
     # Cells of tables are those of the few, too.
     if ("n_unique" %in% lost$name) {
-      in_tables <- x$estimates$measure %in% c("small_cells", "small_cell_records")
-      x$estimates$value[in_tables] <- NA_real_
+      x$estimates$value[x$estimates$measure %in% c("small_cells", "small_cell_records")] <- NA_real_
     }
   }
   for (told in unlist(told_with[lost$name])) {

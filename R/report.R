@@ -323,8 +323,7 @@ report_entries <- function(given, data) {
   results <- given$results[order]
   stages <- stages_of(results, data, given$words[order])
   fun <- vapply(results, function(x) sub("^sdc_", "", class(x)[[1]]), "")
-  plain <- names(results) %in% c("", "before", "after")
-  labels <- ifelse(plain, fun, names(results))
+  labels <- ifelse(names(results) %in% c("", "before", "after"), fun, names(results))
   twice <- stats::ave(seq_along(labels), paste(labels, stages), FUN = seq_along)
   labels <- ifelse(twice > 1, paste(labels, twice), labels)
   Map(function(x, fun, label, stage) {

@@ -105,8 +105,7 @@ figure_lines <- function(rows, width) {
   if (nrow(rows) == 0) {
     return(NULL)
   }
-  unknown <- ifelse(nzchar(rows$absent), rows$absent, "not determined")
-  told <- figure_cells(rows, unknown = unknown)
+  told <- figure_cells(rows, unknown = ifelse(nzchar(rows$absent), rows$absent, "not determined"))
   judged <- nzchar(verdict_cells(rows))
   told[judged] <- paste0(format(told[judged]), "  ", verdict_cells(rows)[judged])
   room <- min(max(nchar(rows$label)), max(width - max(nchar(told)) - 2, 16))
@@ -283,8 +282,7 @@ description_sentence <- function(x, version) {
   parts <- c(
     paste0(said$measured, " (", paste(clauses, collapse = "; "), ")"), said$found, said$limits
   )
-  text <- paste0(capitalised(parts), ".", collapse = " ")
-  structure(text, class = c("sdc_sentence", "character"))
+  structure(paste0(capitalised(parts), ".", collapse = " "), class = c("sdc_sentence", "character"))
 }
 
 #' Interpret a result in sentences

@@ -240,8 +240,7 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
     check_table_release(shuffle, new_ids)
     roles <- c(x$settings, file$roles["id_vars"])
     columns <- released_of_table(file$table, roles, keep_ids, drop)
-    released <- dplyr::select(file$table, !!!rlang::syms(columns))
-    return(as_release(file, with_held_levels(released)))
+    return(as_release(file, with_held_levels(dplyr::select(file$table, !!!rlang::syms(columns)))))
   }
   x <- unclass(x)
   # A release that kept its order was protected further.

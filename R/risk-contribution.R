@@ -151,9 +151,8 @@ choose_analysis <- function(x, p, alpha, max_sets) {
     paste(utils::head(words, 5), collapse = "; ")
   }
   if (nrow(estimates) == 0) {
-    argument <- if (is.null(p)) "alpha" else "p"
     stop_argument(
-      argument, "be that of an analysis in `x`",
+      if (is.null(p)) "alpha" else "p", "be that of an analysis in `x`",
       found = paste0("`x` holds ", held(), ".")
     )
   }
@@ -265,10 +264,7 @@ contribution_estimates <- function(found, chosen, n_used) {
   contribution <- found$contribution[!is.na(found$contribution)]
   known <- length(contribution) > 0
   at <- function(probability) {
-    if (!known) {
-      return(NA_real_)
-    }
-    stats::quantile(contribution, probability, names = FALSE, type = 8)
+    if (known) stats::quantile(contribution, probability, names = FALSE, type = 8) else NA_real_
   }
   frame(
     p = chosen$p, alpha = chosen$alpha, risk = found$whole$risk,

@@ -244,8 +244,7 @@ transform.sdc_file <- function(`_data`, ...) {
 #' @export
 `names<-.sdc_file` <- function(x, value) {
   announce("names<-")
-  old <- names(x)
-  roles <- renamed_roles(attr(x, "roles"), old, as.character(value))
+  roles <- renamed_roles(attr(x, "roles"), names(x), as.character(value))
   new <- bare_frame(x)
   names(new) <- value
   keep_file(new, x, roles, same_records = TRUE)

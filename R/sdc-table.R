@@ -73,14 +73,12 @@ compute.sdc_table <- function(x, ...) {
 
 #' @exportS3Method dplyr::collapse
 collapse.sdc_table <- function(x, ...) {
-  made <- dplyr::collapse(bare_frame(x), ...)
-  keep_table(structure(made, sdc_levels = attr(x, "sdc_levels")), x)
+  keep_table(structure(dplyr::collapse(bare_frame(x), ...), sdc_levels = attr(x, "sdc_levels")), x)
 }
 
 #' @exportS3Method dplyr::collect
 collect.sdc_table <- function(x, ..., n = Inf) {
-  found <- with_levels(dplyr::collect(bare_frame(x), ..., n = n), x)
-  keep_table(found, x, part = is.finite(n))
+  keep_table(with_levels(dplyr::collect(bare_frame(x), ..., n = n), x), x, part = is.finite(n))
 }
 
 #' @export
@@ -111,8 +109,7 @@ names.sdc_table <- function(x) colnames(x)
 #' @export
 head.sdc_table <- function(x, n = 6, ...) {
   announce("head")
-  some <- dplyr::collect(utils::head(bare_frame(x), check_whole(n, "n")))
-  as.data.frame(with_levels(some, x))
+  as.data.frame(with_levels(dplyr::collect(utils::head(bare_frame(x), check_whole(n, "n"))), x))
 }
 
 #' @export
@@ -140,10 +137,7 @@ str.sdc_table <- function(object, ...) {
 
 #' @export
 `[[.sdc_table` <- function(x, i, ...) {
-  if (is.character(i)) {
-    return(`$.sdc_table`(x, i))
-  }
-  stop_no_records_in_r("[[", "dplyr::pull(x, column)")
+  if (is.character(i)) `$.sdc_table`(x, i) else stop_no_records_in_r("[[", "dplyr::pull(x, column)")
 }
 
 # The parts of the query, as dbplyr changes them.

@@ -134,8 +134,7 @@ note_blanks <- function(object, slots, k) {
   ghosts <- micro_ghosts(slots)
   part <- get_slot(object, "manipGhostVars")
   for (name in intersect(names(ghosts), names(keys))) {
-    rows <- which(blank[[name]])
-    part[ghosts[[name]]] <- lapply(part[ghosts[[name]]], blank_values, rows)
+    part[ghosts[[name]]] <- lapply(part[ghosts[[name]]], blank_values, which(blank[[name]]))
   }
   if (length(ghosts)) object <- set_slot(object, "manipGhostVars", part)
   set_slot(object, "localSuppression", list(

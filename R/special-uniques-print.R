@@ -119,8 +119,7 @@ interpret.sdc_special_uniques <- function(x, ..., record = NULL, data = NULL) {
 
 record_values <- function(data, record, variables) {
   paste(variables, "=", vapply(variables, function(v) {
-    value <- data[[v]][record]
-    source_text(column_source(value, 1L), v)
+    source_text(column_source(data[[v]][record], 1L), v)
   }, "", USE.NAMES = FALSE))
 }
 
@@ -237,8 +236,7 @@ draw_special_variables <- function(x) {
 }
 
 draw_special_sizes <- function(x) {
-  shown <- x$estimates
-  ggplot2::ggplot(shown, ggplot2::aes(x = factor(.data$size), y = .data$n_smallest)) +
+  ggplot2::ggplot(x$estimates, ggplot2::aes(x = factor(.data$size), y = .data$n_smallest)) +
     ggplot2::geom_col(fill = sdc_blue, width = 0.6) +
     ggplot2::scale_y_continuous(labels = format_count) +
     ggplot2::labs(

@@ -381,14 +381,13 @@ suppression_links <- function(linked, data, key_vars) {
       advice = "list(age = \"birth_year\") suppresses the year of birth with the age."
     )
   }
-  given <- if (is.null(names(linked))) character(length(linked)) else names(linked)
   pairs <- Map(function(name, to) {
     if (nzchar(name)) {
       expand.grid(from = name, to = to, stringsAsFactors = FALSE)
     } else {
       expand.grid(from = to, to = to, stringsAsFactors = FALSE)
     }
-  }, given, linked)
+  }, if (is.null(names(linked))) character(length(linked)) else names(linked), linked)
   pairs <- do.call(rbind, unname(pairs))
   pairs <- pairs[pairs$from != pairs$to, ]
   variables <- unique(c(pairs$from, pairs$to))

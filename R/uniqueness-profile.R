@@ -210,10 +210,9 @@ profile_variable <- function(fit, base, variable, role, scorer, max_values) {
   records <- as.list(records)
   own <- if (role == "vary") same_value(values, base[[variable]]) else rep(FALSE, length(values))
   records[[variable]] <- values
-  scored <- scorer(do.call(frame, records))
   data.frame(
     variable = variable, role = role, value = value_names(values), own = own, share = shares,
-    scored[c("prob", "xi", "kappa")]
+    scorer(do.call(frame, records))[c("prob", "xi", "kappa")]
   )
 }
 
@@ -241,8 +240,7 @@ profile_estimates <- function(values, base) {
 # The least value that has at least the share `p` of the weight at or below it.
 weighted_quantile <- function(x, weight, p) {
   order <- order(x)
-  upto <- cumsum(weight[order]) / sum(weight)
-  x[order][[which(upto >= p - 1e-12)[[1]]]]
+  x[order][[which(cumsum(weight[order]) / sum(weight) >= p - 1e-12)[[1]]]]
 }
 
 # The variables whose value matters most.

@@ -299,8 +299,7 @@ compared_column <- function(before, after, name, times = NULL) {
   same <- own
   joined <- FALSE
   if (recoded) {
-    to <- ifelse(is.na(image), seq_along(shared), image)
-    same[own > 0] <- to[own[own > 0]]
+    same[own > 0] <- ifelse(is.na(image), seq_along(shared), image)[own[own > 0]]
     # A dropped variable joins missing with the rest.
     joins <- own == 0 & new > 0
     joined <- length(unique(new[joins])) == 1

@@ -72,8 +72,7 @@ interval_overlap <- function(before, after, model, weights, weights_after) {
     )
   }, list(before, after), list(weights, weights_after), c("before", "after"))
   bounds <- lapply(fits, function(fit) {
-    kept <- !is.na(stats::coef(fit))
-    suppressWarnings(stats::confint(fit))[kept, , drop = FALSE]
+    suppressWarnings(stats::confint(fit))[!is.na(stats::coef(fit)), , drop = FALSE]
   })
   terms <- intersect(rownames(bounds[[1]]), rownames(bounds[[2]]))
   a <- bounds[[1]][terms, , drop = FALSE]
