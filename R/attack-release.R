@@ -219,8 +219,7 @@ attack_table <- function(x) {
 #' @param ... None.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_attack_release <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   shown <- object$estimates
   shown$name <- paste0(
     gsub("_", " ", shown$attack), ifelse(is.na(shown$sensitive), "", paste0(": ", shown$sensitive))
@@ -238,9 +237,8 @@ autoplot.sdc_attack_release <- function(object, ...) {
       ggplot2::aes(x = .data$baseline), colour = sdc_grey, shape = 124, size = 6, na.rm = TRUE
     ) +
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How often do attacks on the release succeed?", x = "share of the targets", y = NULL,
       caption = "Orange: on the control group. Grey: without the release."
-    ) +
-    sdc_theme()
+    )
 }

@@ -145,10 +145,9 @@ posteriors_of <- function(rows) unname(unclass(rows)[grep("^posterior", names(ro
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER")
 #' plot(attribute_risk(nals_prison, keys, c("DRACE3", "BORNUSA")))
 autoplot.sdc_attribute_risk <- function(object, type = c("measures", "records"), ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("measures", "records"), "type")
-  if (type == "measures") draw_attribute_measures(object) else draw_attribute_records(object)
+  switch(enter_picture(object, type),
+    measures = draw_attribute_measures(object), records = draw_attribute_records(object)
+  )
 }
 
 draw_attribute_measures <- function(x) {
@@ -162,11 +161,10 @@ draw_attribute_measures <- function(x) {
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$measure)) +
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "What does the key reveal of sensitive values?", x = "share of records", y = NULL,
       caption = "Orange: without a key, from the shares of the values alone."
-    ) +
-    sdc_theme()
+    )
 }
 
 draw_attribute_records <- function(x) {
@@ -177,9 +175,8 @@ draw_attribute_records <- function(x) {
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$posterior)) +
     ggplot2::geom_histogram(breaks = seq(0, 1, 0.05), fill = sdc_blue) +
     ggplot2::facet_wrap(ggplot2::vars(.data$sensitive)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How sure are the matches of a record's value?",
       x = "share of the own value among the matches", y = "records"
-    ) +
-    sdc_theme()
+    )
 }

@@ -84,9 +84,8 @@ plot_risk_utility <- function(x) {
       labels = plain_numbers, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.05, 0.15))
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x") +
-    ggplot2::labs(
+    sdc_labs(
       title = "What does less risk cost?", x = "share lost",
       y = term_label(term, x$kind)
-    ) +
-    sdc_theme()
+    )
 }

@@ -422,6 +422,5 @@ autoplot.sdc_comparison <- function(object, type = c("terms", "risk_utility"), .
       labels = plain_numbers, n.breaks = 3, limits = function(r) c(min(0, r[1]), max(0, r[2]))
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$term), scales = "free_x") +
-    ggplot2::labs(title = "Results side by side", x = NULL, y = NULL, colour = NULL) +
-    sdc_theme()
+    sdc_labs(title = "Results side by side", x = NULL, y = NULL, colour = NULL)
 }

@@ -97,8 +97,7 @@ coef.sdc_copula_fit <- function(object, ...) {
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(copula_fit(adult))
 autoplot.sdc_copula_fit <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   matrix <- object$correlation
   if (nrow(matrix) < 2) {
     stop_argument(
@@ -130,13 +129,12 @@ autoplot.sdc_copula_fit <- function(object, ...) {
     ) +
     ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
     ggplot2::coord_fixed() +
-    ggplot2::labs(
+    sdc_labs(
       title = "How do the key variables depend on each other?",
       subtitle = "Latent correlations that reproduce the information of every pair",
       x = NULL, y = NULL, fill = "correlation",
       caption = "Signs with nominal variables depend on the latent order of their categories."
     ) +
-    sdc_theme() +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
       axis.text.x = ggplot2::element_text(angle = 45, hjust = 1)

@@ -152,9 +152,7 @@ as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
 #' plot(risk, "records")
 autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), ...,
                                            by = NULL, data = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("size", "records"), "type")
+  type <- enter_picture(object, type)
   if (type == "size") {
     if (!is.null(by)) {
       stop_argument("by", "be NULL for the picture of sizes")
@@ -210,7 +208,7 @@ plot_uniqueness_sizes <- function(x) {
     ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, "%")) +
     ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
     ggplot2::scale_fill_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How unique are people in populations of growing size?",
       subtitle = paste0(
         "Bands: ", format_percent(x$settings$level), " intervals, the model's error included"
@@ -220,8 +218,7 @@ plot_uniqueness_sizes <- function(x) {
         "Dotted: size of the sample.",
         if (nrow(pitman)) " Crosses: uniqueness by the Pitman model."
       )
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_xi <- function(x, strata) {
@@ -242,14 +239,13 @@ plot_xi <- function(x, strata) {
     ) +
     ggplot2::geom_vline(xintercept = c(0.80, 0.95), linetype = "dashed", colour = sdc_orange) +
     ggplot2::scale_y_continuous(labels = function(v) paste0(100 * v, "%")) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How likely are records to be unique in the population?",
       subtitle = shares,
       x = paste0("likelihood of uniqueness xi among ", format_count(size), " people"),
       y = "share of records",
       caption = paste0("Score: ", score_words[[x$settings$score]], ".")
-    ) +
-    sdc_theme()
+    )
   if (!is.null(strata)) {
     return(picture + ggplot2::facet_wrap(ggplot2::vars(.data$stratum)))
   }

@@ -188,9 +188,7 @@ record_risk.sdc_exhaustive_tabulation <- function(x) {
 autoplot.sdc_exhaustive_tabulation <- function(object,
                                                type = c("categories", "records", "strata"), ...,
                                                by = NULL, data = NULL, n = 15) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("categories", "records", "strata"), "type")
+  type <- enter_picture(object, type)
   n <- check_whole(n, "n")
   switch(type,
     categories = plot_violating_categories(object, n),
@@ -232,14 +230,13 @@ plot_violating_categories <- function(x, n) {
     ggplot2::scale_colour_manual(values = sdc_colours(length(sizes))) +
     ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 18), length(sizes))) +
     ggplot2::expand_limits(x = 0) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which categories are in small cells?",
       subtitle = paste0("Violation: ", violation_words(x$settings), "."),
       x = "violations among the cells with the category, %", y = NULL,
       colour = "key variables in the table", shape = "key variables in the table",
       caption = rare_categories(x)
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_violations <- function(x) {
@@ -250,11 +247,10 @@ plot_violations <- function(x) {
       binwidth = max(1, ceiling(e$violations_max / 40)), boundary = -0.5, fill = sdc_blue
     ) +
     ggplot2::geom_vline(xintercept = e$violations_q95, linetype = "dashed") +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many violations is a record in?",
       subtitle = paste0("Violation: ", violation_words(x$settings), "."),
       x = paste0("tables, of ", format_count(e$n_tables)), y = "records",
       caption = "Dashed: 95% of the records have at most that many."
-    ) +
-    sdc_theme()
+    )
 }

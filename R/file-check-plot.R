@@ -15,8 +15,7 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(file_check(nals_prison[c(keys, "WEIGHT")], keys, weight_var = "WEIGHT"))
 autoplot.sdc_file_check <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   shown <- check_points(object)
   drawn <- unlist(shown[c("value", "low", "high", "limit")])
   least <- max(1e-7, 10^floor(log10(min(0.01, drawn[which(drawn > 0)]))))
@@ -43,7 +42,7 @@ autoplot.sdc_file_check <- function(object, ...) {
       values = c(above = sdc_orange, ok = sdc_blue, "no limit" = sdc_grey, unclear = "black"),
       drop = FALSE
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which measures are above their limit?",
       subtitle = paste(strwrap(capitalised(verdict_words(object)), 80), collapse = "\n"),
       x = "share of the records, or risk of one; log scale", y = NULL, colour = NULL,
@@ -55,8 +54,7 @@ autoplot.sdc_file_check <- function(object, ...) {
           )
         }
       ), collapse = "\n")
-    ) +
-    sdc_theme()
+    )
 }
 
 unmeasured_labels <- function(x) {

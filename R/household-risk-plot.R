@@ -22,10 +22,7 @@
 #' plot(household_risk(people, c("age", "sex"), "home"))
 autoplot.sdc_household_risk <- function(object, type = c("sizes", "matches", "strata"), ...,
                                         by = NULL, data = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("sizes", "matches", "strata"), "type")
-  switch(type,
+  switch(enter_picture(object, type),
     sizes = plot_household_sizes(object),
     matches = plot_household_matches(object),
     strata = plot_strata(
@@ -47,15 +44,14 @@ plot_household_sizes <- function(x, most = 12) {
     ggplot2::scale_y_continuous(
       labels = format_percent, expand = ggplot2::expansion(c(0, 0.08))
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which households are unique?",
       x = "members", y = "share of the households of this size",
       caption = paste0(
         "Known: ", household_known_words(x), ". Above the bars: households that are unique.",
         if (nrow(x$sizes) > most) paste(" The", most, "smallest sizes.")
       )
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_household_matches <- function(x) {
@@ -70,10 +66,9 @@ plot_household_matches <- function(x) {
     ggplot2::scale_x_log10(labels = plain_numbers) +
     ggplot2::scale_y_continuous(labels = format_percent) +
     ggplot2::expand_limits(y = 0) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many households fit a household?",
       x = "households that fit, or fewer; log scale", y = "share of households",
       caption = paste0("Known: ", household_known_words(x), ". At 1: households like no other.")
-    ) +
-    sdc_theme()
+    )
 }

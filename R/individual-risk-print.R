@@ -135,10 +135,7 @@ record_risk.sdc_individual_risk <- function(x) {
 #' plot(individual_risk(nals_prison, keys, "WEIGHT"))
 autoplot.sdc_individual_risk <- function(object, type = c("distribution", "frequency", "strata"),
                                          ..., by = NULL, data = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("distribution", "frequency", "strata"), "type")
-  switch(type,
+  switch(enter_picture(object, type),
     distribution = plot_individual_risks(object),
     frequency = plot_frequencies(object),
     strata = plot_strata(
@@ -171,13 +168,12 @@ plot_individual_risks <- function(x) {
       ),
       drop = FALSE, guide = ggplot2::guide_legend(reverse = TRUE)
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How large are the individual risks?",
       x = "individual risk E(1/F), log scale", y = "records",
       fill = "records with the same key",
       caption = paste0("Dashed: the threshold ", format_number(tau), " of the journalist measures.")
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_frequencies <- function(x) {
@@ -196,9 +192,8 @@ plot_frequencies <- function(x) {
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$group, y = .data$value)) +
     ggplot2::geom_col(fill = sdc_blue, width = 0.7) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_y") +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which records carry the risk?",
       x = "records with the same key (f)", y = NULL
-    ) +
-    sdc_theme()
+    )
 }

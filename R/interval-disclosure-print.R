@@ -82,8 +82,7 @@ record_risk.sdc_interval_disclosure <- function(x) {
 #' released <- transform(adult[1:500, ], age = age + rep(-2:2, 100))
 #' plot(interval_disclosure(adult[1:500, ], released, c(age, education_num)))
 autoplot.sdc_interval_disclosure <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   shown <- object$variables
   shown$variable <- factor(shown$variable, rev(object$settings$key_vars))
   shown$rule <- factor(shown$rule, interval_rules)
@@ -93,9 +92,8 @@ autoplot.sdc_interval_disclosure <- function(object, ...) {
     ggplot2::facet_wrap(ggplot2::vars(.data$rule)) +
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
     name_axis() +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which released numbers reveal the original ones?",
       x = "values in the interval", y = NULL
-    ) +
-    sdc_theme()
+    )
 }

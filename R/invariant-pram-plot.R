@@ -16,10 +16,7 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(invariant_pram(nals_prison[keys]))
 autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts"), ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("match_prob", "counts"), "type")
-  switch(type,
+  switch(enter_picture(object, type),
     match_prob = plot_match_prob(
       object$cells, object$estimates$max_match_prob, "Exact worst case of every key",
       before = "before: 1 / frequency of the key"
@@ -54,7 +51,7 @@ plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
       values = c("above the bound before" = sdc_orange, "below it before" = sdc_blue)
     ) +
     ggplot2::coord_cartesian(xlim = c(0, 1), ylim = c(0, 1)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How likely is a correct match, before and after?",
       subtitle = paste0(
         what, "; the dashed line is the bound, ", format_number(bound), "."
@@ -62,8 +59,7 @@ plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
       x = before, y = "after: worst case over all a",
       size = unit, colour = NULL,
       caption = "On the grey line: unchanged."
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_pram_counts <- function(x) {
@@ -89,13 +85,12 @@ plot_pram_counts <- function(x) {
     ggplot2::scale_size_area(max_size = 6, labels = format_count) +
     ggplot2::scale_x_continuous(trans = "log1p", breaks = count_breaks(top)) +
     ggplot2::scale_y_continuous(trans = "log1p", breaks = count_breaks(top)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "What happened to the counts?",
       subtitle = "Expected counts are those of the original; grey: two standard deviations.",
       x = if (x$diagnostics$units == "households") "households before" else "records before",
       y = "after", size = "cells"
-    ) +
-    sdc_theme()
+    )
 }
 
 count_breaks <- function(top) {

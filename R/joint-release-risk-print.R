@@ -90,10 +90,9 @@ record_risk.sdc_joint_release_risk <- function(x) 1 / needed_rows(x)$n_matches
 #'   list(one = sample[-5], two = sample[-2]), "id", c("age", "sex", "race")
 #' ))
 autoplot.sdc_joint_release_risk <- function(object, type = c("uniques", "links"), ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("uniques", "links"), "type")
-  switch(type, uniques = plot_joint_uniques(object), links = plot_joint_links(object))
+  switch(enter_picture(object, type),
+    uniques = plot_joint_uniques(object), links = plot_joint_links(object)
+  )
 }
 
 plot_joint_uniques <- function(x) {
@@ -113,11 +112,10 @@ plot_joint_uniques <- function(x) {
     ggplot2::geom_point(size = 2.4) +
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, NA)) +
     ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many people are alone with their key?", x = "share of the records",
       y = NULL, colour = NULL
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_joint_links <- function(x) {
@@ -132,8 +130,7 @@ plot_joint_links <- function(x) {
     ggplot2::geom_point(size = 2.4) +
     ggplot2::scale_x_continuous(labels = format_count, limits = c(0, NA)) +
     ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many records are linked without ids?", x = "records", y = NULL, colour = NULL
-    ) +
-    sdc_theme()
+    )
 }

@@ -167,10 +167,7 @@ declared_only <- function(cells) {
 #' @rdname key_overview
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_key_overview <- function(object, type = c("adds", "values"), ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("adds", "values"), "type")
-  if (type == "adds") draw_key_adds(object) else draw_key_values(object)
+  if (enter_picture(object, type) == "adds") draw_key_adds(object) else draw_key_values(object)
 }
 
 draw_key_adds <- function(object) {
@@ -193,7 +190,7 @@ draw_key_adds <- function(object) {
       expand = ggplot2::expansion(c(0, 0.45)), labels = format_count,
       breaks = function(limits) unique(floor(pretty(limits)))
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Uniqueness that each key variable adds",
       subtitle = paste0(
         format_count(n_unique), " of ", plural(n, "record"),
@@ -201,8 +198,7 @@ draw_key_adds <- function(object) {
       ),
       x = "Records unique only with the key", y = NULL,
       caption = "Next to the bars: strongest association (bias-corrected Cramer's V)."
-    ) +
-    sdc_theme()
+    )
 }
 
 draw_key_values <- function(object) {
@@ -216,11 +212,10 @@ draw_key_values <- function(object) {
     ggplot2::geom_col(fill = sdc_blue, width = 0.6) +
     ggplot2::facet_wrap(~panel, scales = "free_x") +
     ggplot2::scale_x_continuous(expand = ggplot2::expansion(c(0, 0.08))) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How much key variables tell, and of how many", x = NULL, y = NULL,
       caption = "Entropy over the records with a value."
-    ) +
-    sdc_theme()
+    )
 }
 
 declare_measure(

@@ -157,8 +157,7 @@ stability_words <- function(x) {
 #' wave1 <- cbind(id = 1:3000, adult[1:3000, c("age", "race", "sex", "education_num")])
 #' plot(key_stability(wave1, transform(wave1, age = age + id %% 2), id = "id"))
 autoplot.sdc_key_stability <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   if (!"step" %in% names(object$estimates)) {
     return(plot_change_rates(as.data.frame(object)))
   }
@@ -185,12 +184,11 @@ autoplot.sdc_key_stability <- function(object, ...) {
     name_axis(limits = rev) +
     ggplot2::scale_x_continuous(labels = format_count, limits = c(0, NA)) +
     ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many respondents can be linked as keys are added?",
       subtitle = "In brackets: share of known pairs that changed the variable",
       x = "matches", y = NULL, colour = NULL
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_change_rates <- function(table) {
@@ -199,10 +197,9 @@ plot_change_rates <- function(table) {
   ggplot2::ggplot(table, ggplot2::aes(x = .data$prop_changed, y = .data$variable)) +
     ggplot2::geom_col(width = 0.6, fill = sdc_blue) +
     ggplot2::scale_x_continuous(labels = format_percent) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which variables stay the same?", x = "share of known pairs that changed", y = NULL
-    ) +
-    sdc_theme()
+    )
 }
 
 declare_measure(

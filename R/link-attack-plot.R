@@ -18,8 +18,7 @@
 #' keys <- c("gender", "born_abroad", "education", "degree_year", "degree_field")
 #' plot(link_attack(panel_waves$wave1, panel_waves$wave2, keys, "id"))
 autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "keys"), ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   if (missing(type) && identical(object$settings$weights, c("distance", "count")) &&
         has_links(object)) {
     type <- "intruders"
@@ -64,7 +63,7 @@ plot_claims <- function(x) {
     ggplot2::scale_colour_manual(values = sdc_colours(length(unique(long$intruder)))) +
     ggplot2::scale_x_continuous(labels = format_percent) +
     ggplot2::scale_y_continuous(labels = format_count, limits = c(0, NA)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "What can the intruder claim?",
       subtitle = paste0(
         "Best matches by what the intruder thinks of them; ",
@@ -72,8 +71,7 @@ plot_claims <- function(x) {
       ),
       x = "sure at least to", y = "matches", colour = NULL, linetype = NULL,
       caption = paste0("Coverage ", format_risk(x$settings$coverage), ".")
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_intruders <- function(x) {
@@ -86,15 +84,14 @@ plot_intruders <- function(x) {
   ) +
     ggplot2::geom_col(width = 0.6, fill = sdc_blue) +
     ggplot2::scale_x_continuous(labels = format_count, limits = c(0, e$n_linked[[1]])) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many persons does each intruder find?",
       subtitle = paste0("Expected correct matches of ", format_count(e$n_linked[[1]]), " persons"),
       x = "expected correct matches", y = NULL,
       caption = if (!is.na(ceiling)) {
         "Dashed: no rule that looks at agreement alone gets further; rules that use values can."
       }
-    ) +
-    sdc_theme()
+    )
   if (is.na(ceiling)) {
     return(picture)
   }
@@ -114,12 +111,11 @@ plot_attack_keys <- function(x) {
     ggplot2::geom_col(width = 0.6, fill = sdc_blue) +
     ggplot2::scale_x_continuous(labels = format_count) +
     name_axis() +
-    ggplot2::labs(
+    sdc_labs(
       title = "What would leaving out a key buy?",
       subtitle = paste0(
         "Expected correct matches (", x$settings$weights[[1]], ") that are lost without it"
       ),
       x = "expected correct matches less", y = NULL
-    ) +
-    sdc_theme()
+    )
 }

@@ -29,8 +29,7 @@
 #' plot(risk, "records", by = "DRACE3", data = nals_prison)
 autoplot.sdc_loglinear_risk <- function(object, type = NULL, ..., by = NULL, data = NULL,
                                         which = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   types <- c("intervals", "records", "strata", "uniques", "search")
   # One analysis without an interval would be one dot.
   alone <- nrow(object$estimates) == 1 && is.na(object$estimates$tau1_low) &&
@@ -82,7 +81,7 @@ plot_tau_intervals <- function(estimates, level, label = analysis_labels(estimat
       guide = if (nrow(known)) ggplot2::guide_legend() else "none"
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_x") +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many sample uniques are at risk?", x = "records", y = NULL, shape = NULL,
       caption = if (nrow(known)) {
         paste0(
@@ -90,8 +89,7 @@ plot_tau_intervals <- function(estimates, level, label = analysis_labels(estimat
           "measures, not that of a wrong model."
         )
       }
-    ) +
-    sdc_theme()
+    )
 }
 
 # Number of sample uniques by risk.
@@ -107,15 +105,14 @@ plot_uniques <- function(x, which) {
     ggplot2::geom_histogram(
       breaks = seq(0, 1, 0.05), fill = sdc_blue, colour = "white", linewidth = 0.2
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How large are the risks of the sample uniques?",
       subtitle = paste0(
         plural(length(risk), "sample unique"), ", tau2 = ", format_short(sum(risk)), "."
       ),
       x = "risk of a sample unique, E(1/F)", y = "sample uniques",
       caption = "Model averages, not a list of population uniques."
-    ) +
-    sdc_theme()
+    )
 }
 
 tau_words <- c("tau1: expected population uniques", "tau2: expected correct matches")
@@ -175,13 +172,12 @@ plot_tau_records <- function(x, by, data, which) {
         size = 1, alpha = 0.5, colour = sdc_blue
       )
     }) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Where are the sample uniques at risk?",
       subtitle = paste0("Sum per value of ", name, ": its share of tau2."),
       x = "risk of a sample unique, E(1/F)", y = name,
       caption = "Model averages, not a list of population uniques."
-    ) +
-    sdc_theme()
+    )
   if (positive) picture + ggplot2::scale_x_log10() else picture
 }
 
@@ -220,12 +216,11 @@ plot_search <- function(x, which) {
       )
     }) +
     ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_y", ncol = 1) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which interactions does the search add?",
       subtitle = "Grey: |z2| < 1.96, the range of acceptable models.",
       x = if (nrow(path) > 25) "interactions added", y = NULL, shape = NULL
     ) +
-    sdc_theme() +
     (if (nrow(path) <= 25) {
       ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 40, hjust = 1))
     })

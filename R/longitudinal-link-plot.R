@@ -24,9 +24,7 @@
 autoplot.sdc_longitudinal_link <- function(object,
                                            type = c("differences", "match_prob", "keys"),
                                            ..., by = NULL, data = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("differences", "match_prob", "keys"), "type")
+  type <- enter_picture(object, type)
   if (!is.null(by) && type != "match_prob") {
     stop_argument("by", "be NULL for this picture")
   }
@@ -68,15 +66,14 @@ plot_link_differences <- function(x) {
       )
     ) +
     ggplot2::scale_y_continuous(labels = format_count) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How near is the nearest record of wave 1?",
       subtitle = paste0(
         "Wave-2 records by the smallest number of ", x$diagnostics$n_keys, " keys that differ"
       ),
       x = "smallest number of differing key variables", y = "wave-2 records", fill = NULL,
       caption = if (known) "The intruder cannot tell a right single best match from a wrong one."
-    ) +
-    sdc_theme()
+    )
 }
 
 prob_classes <- function(prob) {
@@ -101,11 +98,10 @@ plot_link_prob <- function(x, by, data) {
       ggplot2::ggplot(counts, ggplot2::aes(x = .data$class, y = .data$n)) +
         ggplot2::geom_col(width = 0.7, fill = c(rep(sdc_blue, 5), sdc_orange)) +
         ggplot2::scale_y_continuous(labels = format_count) +
-        ggplot2::labs(
+        sdc_labs(
           title = title, subtitle = subtitle, x = "matching probability",
           y = "records in both waves"
-        ) +
-        sdc_theme()
+        )
     )
   }
   check_of_records(x)
@@ -126,11 +122,10 @@ plot_link_prob <- function(x, by, data) {
       values = c("grey90", "#C6DBEF", "#9ECAE1", "#6BAED6", sdc_blue, sdc_orange), drop = FALSE
     ) +
     ggplot2::scale_x_continuous(labels = format_percent) +
-    ggplot2::labs(
+    sdc_labs(
       title = title, subtitle = subtitle, x = "share of the records in both waves",
       y = NULL, fill = "matching probability"
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_link_keys <- function(x) {
@@ -157,10 +152,9 @@ plot_link_keys <- function(x) {
     ggplot2::geom_point(size = 2.6, colour = sdc_orange) +
     ggplot2::scale_x_continuous(labels = format_count) +
     name_axis() +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which key helps the intruder most?",
       subtitle = "Expected correct matches without one key variable; dashed: with all of them",
       x = "expected correct matches", y = NULL
-    ) +
-    sdc_theme()
+    )
 }

@@ -177,10 +177,7 @@ scenario_shares <- function(e, level) {
 #' @name autoplot.sdc_longitudinal_risk
 autoplot.sdc_longitudinal_risk <- function(object, type = c("scenarios", "links", "strata"),
                                            ..., by = NULL, data = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("scenarios", "links", "strata"), "type")
-  switch(type,
+  switch(enter_picture(object, type),
     scenarios = plot_tau_intervals(
       object$estimates, object$settings$level, scenario_words(object$estimates$scenario)
     ) +
@@ -224,9 +221,8 @@ plot_scenarios_by_link <- function(x) {
       values = rlang::set_names(c(sdc_orange, sdc_blue, sdc_grey), words),
       guide = ggplot2::guide_legend(reverse = TRUE)
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Whose risk do links raise?", x = "tau1: expected population uniques", y = NULL,
       fill = NULL
-    ) +
-    sdc_theme()
+    )
 }

@@ -24,9 +24,7 @@
 #' plot(n_matches(people, sets))
 autoplot.sdc_n_matches <- function(object, type = c("matches", "unique", "strata"), ...,
                                    n = 8, by = NULL, data = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("matches", "unique", "strata"), "type")
+  type <- enter_picture(object, type)
   n <- check_whole(n, "n")
   if (all(object$estimates$n == 0)) {
     stop_argument("object", "hold records", "No record is complete.")
@@ -78,7 +76,7 @@ plot_match_shares <- function(x, shown, left_out) {
     ggplot2::scale_x_log10() +
     ggplot2::scale_y_continuous(labels = function(y) paste(100 * y, "%")) +
     ggplot2::expand_limits(y = 0) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many records have few matches?",
       x = paste0(
         "number of matches", if (!is.null(x$settings$hh_id)) " (households)", " or fewer"
@@ -90,8 +88,7 @@ plot_match_shares <- function(x, shown, left_out) {
         paste(x$settings$below, collapse = " and "), "matches.",
         left_out
       ), collapse = " ")
-    ) +
-    sdc_theme()
+    )
   if (several) {
     lines <- rep_len(c("solid", "dashed", "dotdash", "dotted"), nrow(shown))
     picture + ggplot2::geom_step(
@@ -137,7 +134,7 @@ plot_unique_shares <- function(x, shown, left_out) {
     ggplot2::scale_x_continuous(labels = function(x) paste(100 * x, "%")) +
     ggplot2::expand_limits(x = 0) +
     name_axis() +
-    ggplot2::labs(
+    sdc_labs(
       title = if (x$settings$patterns) {
         "Which patterns have exactly one match?"
       } else {
@@ -145,6 +142,5 @@ plot_unique_shares <- function(x, shown, left_out) {
       },
       x = if (x$settings$patterns) "share of the patterns" else "share of all records",
       y = NULL, colour = NULL, shape = NULL, fill = NULL, caption = left_out
-    ) +
-    sdc_theme()
+    )
 }

@@ -336,8 +336,7 @@ record_risk.sdc_perturbation_risk <- function(x) needed_rows(x)$risk
 #'   expected correct matches with and without the perturbation.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_perturbation_risk <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   e <- object$estimates
   shown <- frame(
     file = factor(c("original", "perturbed"), c("perturbed", "original")),
@@ -349,8 +348,7 @@ autoplot.sdc_perturbation_risk <- function(object, ...) {
       ggplot2::aes(xmin = .data$low, xmax = .data$high), colour = sdc_blue
     ) +
     ggplot2::scale_x_continuous(limits = c(0, NA)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many unique matches are right?", x = "expected correct matches", y = NULL
-    ) +
-    sdc_theme()
+    )
 }

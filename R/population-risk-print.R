@@ -174,10 +174,7 @@ record_risk.sdc_population_risk <- function(x) {
 #' plot(population_risk(nals_prison, keys, weight_var = "WEIGHT"))
 autoplot.sdc_population_risk <- function(object, type = c("distribution", "strata"), ...,
                                          by = NULL, data = NULL) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("distribution", "strata"), "type")
-  switch(type,
+  switch(enter_picture(object, type),
     distribution = plot_population_risks(object),
     strata = plot_strata(
       object, by, data, "Risk in the population by stratum", "risk E(1/F), log scale", log = TRUE
@@ -192,9 +189,8 @@ plot_population_risks <- function(x) {
   ggplot2::ggplot(records, ggplot2::aes(x = .data$risk, weight = .data$times)) +
     ggplot2::geom_histogram(bins = 40, fill = sdc_blue) +
     ggplot2::scale_x_log10(labels = plain_numbers) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How large are the risks of the records?", x = "risk E(1/F), log scale",
       y = "records"
-    ) +
-    sdc_theme()
+    )
 }

@@ -5,8 +5,7 @@
 #'   size, or for one size by method.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_population_uniqueness <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   estimates <- object$estimates[!is.na(object$estimates$population_uniqueness), ]
   methods <- unique(object$estimates$method)
   estimates$method <- factor(estimates$method, methods)
@@ -16,14 +15,13 @@ autoplot.sdc_population_uniqueness <- function(object, ...) {
     plot_by_size(estimates, methods)
   }
   picture +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many people are unique, by the sample's counts alone?",
       subtitle = paste0(
         "Unique in the sample: ", format_percent(object$diagnostics$sample_uniqueness), " of ",
         plural(object$diagnostics$n, "record"), "."
       )
-    ) +
-    sdc_theme()
+    )
 }
 
 # One population: a dot per method, from the top down as given.

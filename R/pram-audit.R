@@ -274,8 +274,7 @@ record_risk.sdc_pram_audit <- function(x) {
 #' @param ... None.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_pram_audit <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   known <- object$settings$known_keys
   plot_match_prob(
     object$groups, object$estimates$max_match_prob,

@@ -23,9 +23,7 @@
 autoplot.sdc_qar_risk <- function(object,
                                   type = c("distribution", "sets", "variables", "threshold"),
                                   ..., n = 15) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("distribution", "sets", "variables", "threshold"), "type")
+  type <- enter_picture(object, type)
   n <- check_whole(n, "n")
   if (is.null(object$sets)) {
     stop_sdc(
@@ -83,15 +81,14 @@ plot_set_risks <- function(x) {
       values = rep_len(c("dashed", "solid", "dotdash", "dotted", "longdash"), nlevels(lines$what))
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$size), ncol = 1, scales = "free_y") +
-    ggplot2::labs(
+    sdc_labs(
       title = "How risky are the key sets?",
       x = "set risk (distinct keys / records)", y = "key sets",
       colour = NULL, linetype = NULL,
       caption = if (any(estimates$risk > max(sets$set_risk))) {
         "T is an extrapolation here: it lies above the risk of every key set."
       }
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_riskiest_sets <- function(x, n) {
@@ -107,11 +104,10 @@ plot_riskiest_sets <- function(x, n) {
     ggplot2::scale_colour_manual(values = c(sdc_orange, sdc_blue)) +
     ggplot2::expand_limits(x = 0) +
     name_axis() +
-    ggplot2::labs(
+    sdc_labs(
       title = paste("The", nrow(top), "riskiest key sets"),
       x = "share of the records", y = NULL, colour = NULL, shape = NULL
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_key_variables <- function(x) {
@@ -144,7 +140,7 @@ plot_key_variables <- function(x) {
       ggplot2::vars(.data$panel),
       scales = "free_x", labeller = ggplot2::label_wrap_gen(30)
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = paste0("Which key variables drive ", name_of_t(first), "?"),
       x = NULL, y = NULL,
       caption = paste0(
@@ -153,8 +149,7 @@ plot_key_variables <- function(x) {
           "\nT without a variable is larger if the key sets with it are the less risky ones."
         }
       )
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_threshold <- function(x) {
@@ -186,10 +181,9 @@ plot_threshold <- function(x) {
     ggplot2::scale_shape_manual(values = c("fewer than 10" = 1, "10 or more" = 19)) +
     ggplot2::scale_colour_manual(values = sdc_colours(length(unique(long$what)))) +
     ggplot2::facet_wrap(ggplot2::vars(.data$size), ncol = 1, scales = "free_y") +
-    ggplot2::labs(
+    sdc_labs(
       title = "Does T depend on where the tail begins?",
       x = expression(pi[u] ~ "(share of key sets above the threshold; dashed: the one in use)"),
       y = "risk", colour = NULL, shape = "exceedances"
-    ) +
-    sdc_theme()
+    )
 }

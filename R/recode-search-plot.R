@@ -15,8 +15,7 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(recode_search(adult, c("age", "sex"), constraint = list(k = 5)))
 autoplot.sdc_recode_search <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   of <- object$diagnostics$frontier_of
   limit <- object$settings$constraint[[of]]
   shown <- object$frontier
@@ -40,7 +39,7 @@ autoplot.sdc_recode_search <- function(object, ...) {
       values = c("without suppression" = sdc_blue, "with suppression" = "#009E73"), drop = FALSE
     ) +
     ggplot2::scale_x_continuous(labels = plain_numbers) +
-    ggplot2::labs(
+    sdc_labs(
       title = "What does less risk cost?", x = cost_axis(object), y = axis, colour = NULL,
       caption = paste0(
         if (object$diagnostics$whole_frontier) {
@@ -50,8 +49,7 @@ autoplot.sdc_recode_search <- function(object, ...) {
         },
         if (!is.null(line)) " Dashed: the limit. Cross: the cheapest within it."
       )
-    ) +
-    sdc_theme()
+    )
   if (!is.null(best$shown) && any(is.finite(best$shown))) {
     picture <- picture + ggplot2::geom_point(
       ggplot2::aes(x = .data$cost, y = .data$shown), best[1, ], shape = 4, size = 4, stroke = 1.2,

@@ -114,8 +114,7 @@ as.data.frame.sdc_removal_bound <- function(x, ...) {
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_removal_bound <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   estimates <- object$estimates
   long <- frame(
     n = rep(estimates$n, 2),
@@ -134,11 +133,10 @@ autoplot.sdc_removal_bound <- function(object, ...) {
     ggplot2::scale_colour_manual(values = c(sdc_orange, sdc_blue)) +
     ggplot2::scale_y_continuous(labels = percent_labels) +
     ggplot2::expand_limits(x = 0, y = 0) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How much can removing records buy at most?", x = "records removed",
       y = "largest possible fall", colour = NULL
-    ) +
-    sdc_theme()
+    )
 }
 
 # "removing them lowers u by at most 3%"; a negative fall is a rise whichever records go.

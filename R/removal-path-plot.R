@@ -22,9 +22,7 @@
 #' proper <- removal_path(risk, some, n = 200, by = "proper")
 #' plot(compare_risk(top, proper))
 autoplot.sdc_removal_path <- function(object, type = c("reduction", "fit", "roc"), ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("reduction", "fit", "roc"), "type")
+  type <- enter_picture(object, type)
   if (type == "roc") {
     return(draw_prediction(object))
   }
@@ -98,8 +96,7 @@ draw_paths <- function(parts, analysis, type) {
     ggplot2::scale_linetype_manual(
       values = rep(c("solid", "22", "12"), each = length(path_colours), length.out = n)
     ) +
-    ggplot2::labs(x = "records removed", colour = NULL, linetype = NULL) +
-    sdc_theme()
+    sdc_labs(x = "records removed", colour = NULL, linetype = NULL)
   if (n == 1) {
     return(picture + ggplot2::theme(legend.position = "none"))
   }
@@ -171,7 +168,7 @@ draw_prediction <- function(x) {
     roc_layers() +
     ggplot2::geom_line(linewidth = 0.8) +
     ggplot2::scale_colour_manual(values = c(sdc_blue, sdc_orange)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Do values predict what removal buys?",
       x = "others above the threshold", y = "records with a positive contribution",
       colour = NULL, caption = paste0(
@@ -179,6 +176,5 @@ draw_prediction <- function(x) {
         " test records; partial least squares."
       )
     ) +
-    sdc_theme() +
     ggplot2::theme(legend.position = "bottom")
 }

@@ -24,6 +24,17 @@ sdc_theme <- function() {
     )
 }
 
+# The words of a picture, in the look of all pictures.
+sdc_labs <- function(...) list(ggplot2::labs(...), sdc_theme())
+
+# The first line of a picture of a result: what it shows, if there is a choice.
+enter_picture <- function(object, ..., at = sys.parent()) {
+  force(at)
+  enter_verb("autoplot", object, at)
+  check_no_dots()
+  if (...length()) check_choice(..1, eval(formals(sys.function(at))$type), "type")
+}
+
 #' @importFrom rlang .data
 NULL
 
@@ -75,7 +86,6 @@ plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FA
       fill = "grey90", colour = sdc_blue, outlier.size = 0.6, outlier.colour = sdc_grey
     ) +
     name_axis(limits = rev(levels(droplevels(shown$stratum)))) +
-    ggplot2::labs(title = title, x = y, y = if (is.character(by) && length(by) == 1) by) +
-    sdc_theme()
+    sdc_labs(title = title, x = y, y = if (is.character(by) && length(by) == 1) by)
   if (log) picture + ggplot2::scale_x_log10(labels = plain_numbers) else picture
 }

@@ -23,9 +23,7 @@
 autoplot.sdc_risk_contribution <- function(object,
                                            type = c("u_plus", "boxplot", "metrics", "uniqueness"),
                                            ..., n = 250) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("u_plus", "boxplot", "metrics", "uniqueness"), "type")
+  type <- enter_picture(object, type)
   n <- check_whole(n, "n")
   records <- object$records[!is.na(object$records$contribution), ]
   if (nrow(records) == 0) {
@@ -78,14 +76,13 @@ plot_contribution_u_plus <- function(x, records) {
       values = rlang::set_names(c(sdc_orange, sdc_blue), words),
       guide = ggplot2::guide_legend(override.aes = list(size = 2.5, alpha = 1))
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which records carry the risk?",
       subtitle = "The two clusters are made by the key set that sets the threshold u.",
       x = "U+ (sum of the risks of the key sets a record is unique on)",
       y = contribution_title(x), colour = NULL,
       caption = "Above the line: removing the record lowers the risk."
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_contribution_boxes <- function(x, records, n) {
@@ -107,12 +104,11 @@ plot_contribution_boxes <- function(x, records, n) {
     ggplot2::geom_hline(yintercept = 0, colour = sdc_grey, linewidth = 0.4) +
     ggplot2::geom_boxplot(outlier.size = 0.4, outlier.colour = sdc_grey, width = 0.6) +
     ggplot2::scale_fill_manual(values = c(sdc_orange, "grey85")) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Does a metric find the records that carry the risk?",
       x = paste0("top ", format_count(n), " records by ..."), y = contribution_title(x),
       fill = NULL
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_contribution_metrics <- function(x, records) {
@@ -131,11 +127,10 @@ plot_contribution_metrics <- function(x, records) {
     ggplot2::geom_hline(yintercept = 0, colour = sdc_grey, linewidth = 0.4) +
     ggplot2::geom_point(size = 0.6, alpha = 0.4, colour = sdc_blue) +
     ggplot2::facet_wrap(ggplot2::vars(.data$metric), scales = "free_x") +
-    ggplot2::labs(
+    sdc_labs(
       title = "How do the metrics follow the exact contributions?",
       x = NULL, y = contribution_title(x)
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_contribution_uniqueness <- function(records) {
@@ -145,11 +140,10 @@ plot_contribution_uniqueness <- function(records) {
     ggplot2::geom_vline(xintercept = mean(records$u_plus), colour = sdc_grey, linewidth = 0.4) +
     ggplot2::geom_hline(yintercept = mean(records$u_star), colour = sdc_grey, linewidth = 0.4) +
     ggplot2::geom_point(size = 1, alpha = 0.6, colour = sdc_blue) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How unique are the records on the key sets?",
       subtitle = paste(format_percent(alone), "of the records are unique on a key set."),
       x = "U+ (sum of the risks of the key sets a record is unique on)",
       y = "U* (the same, of one minus the risks)", caption = "The lines are the means."
-    ) +
-    sdc_theme()
+    )
 }

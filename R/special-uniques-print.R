@@ -184,9 +184,7 @@ special_rank <- function(scores, record) {
 #' plot(special_uniques(nals_prison, keys))
 autoplot.sdc_special_uniques <- function(object, type = c("records", "variables", "sizes"), ...,
                                          n = 20) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("records", "variables", "sizes"), "type")
+  type <- enter_picture(object, type)
   n <- check_whole(n, "n", high = 50)
   switch(type,
     records = draw_special_records(object, n),
@@ -211,12 +209,11 @@ draw_special_records <- function(x, n) {
       low = "grey95", high = sdc_orange, limits = c(0, 1), breaks = c(0, 0.5, 1),
       labels = format_percent
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which variables single out the riskiest records?",
       subtitle = "Share of a record's score in minimal sample uniques with the variable",
       x = NULL, y = "record, highest score first", fill = "share"
     ) +
-    sdc_theme() +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 45, hjust = 1))
 }
 
@@ -228,20 +225,18 @@ draw_special_variables <- function(x) {
     ggplot2::scale_x_continuous(
       labels = format_percent, limits = c(0, 1), expand = ggplot2::expansion(c(0, 0.02))
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which variables make records unique?",
       x = "share of all scores in minimal sample uniques with the variable", y = NULL
-    ) +
-    sdc_theme()
+    )
 }
 
 draw_special_sizes <- function(x) {
   ggplot2::ggplot(x$estimates, ggplot2::aes(x = factor(.data$size), y = .data$n_smallest)) +
     ggplot2::geom_col(fill = sdc_blue, width = 0.6) +
     ggplot2::scale_y_continuous(labels = format_count) +
-    ggplot2::labs(
+    sdc_labs(
       title = "By how few values are records alone?",
       x = "variables of the smallest minimal sample unique", y = "records"
-    ) +
-    sdc_theme()
+    )
 }

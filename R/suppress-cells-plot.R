@@ -12,8 +12,7 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(suppress_cells(nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER")))
 autoplot.sdc_suppress_cells <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   variables <- object$variables
   shown <- frame(
     variable = factor(variables$variable, rev(variables$variable)),
@@ -27,7 +26,7 @@ autoplot.sdc_suppress_cells <- function(object, ...) {
       labels = format_percent, limits = c(0, NA), expand = ggplot2::expansion(c(0, 0.12))
     ) +
     name_axis() +
-    ggplot2::labs(
+    sdc_labs(
       title = "How many values of each variable were suppressed?",
       subtitle = if (object$estimates$n_suppressed == 0) {
         "None"
@@ -38,6 +37,5 @@ autoplot.sdc_suppress_cells <- function(object, ...) {
         )
       },
       x = "share of the known values", y = NULL
-    ) +
-    sdc_theme()
+    )
 }

@@ -133,8 +133,7 @@ as.data.frame.sdc_uniqueness_by_size <- function(x, ...) {
 #' set.seed(1)
 #' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_sim = 10))
 autoplot.sdc_uniqueness_by_size <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   subsets <- object$subsets
   subsets$size <- factor(subsets$n_keys, sort(unique(subsets$n_keys)))
   ggplot2::ggplot(subsets, ggplot2::aes(x = .data$size, y = .data$uniqueness)) +
@@ -144,15 +143,14 @@ autoplot.sdc_uniqueness_by_size <- function(object, ...) {
     ) +
     ggplot2::stat_summary(fun = mean, geom = "point", colour = sdc_orange, size = 2) +
     ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, "%")) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How fast do people become unique as more is known?",
       subtitle = paste0(
         "Sets of key variables, ", format_count(object$settings$pop_size), " people"
       ),
       x = "key variables known", y = "average likelihood of uniqueness",
       caption = "Boxes: quartiles over sets of that size; dots: their mean."
-    ) +
-    sdc_theme()
+    )
 }
 
 # On a board stands the most that an intruder may know.

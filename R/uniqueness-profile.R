@@ -279,8 +279,7 @@ as.data.frame.sdc_uniqueness_profile <- function(x, ...) {
 #' person <- data.frame(age = 51, sex = "Female", occupation = "Exec-managerial")
 #' plot(uniqueness_profile(fit, person, pop_size = nrow(adult)))
 autoplot.sdc_uniqueness_profile <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   boxes <- object$estimates
   words <- c(vary = "another value", add = "one more variable")
   boxes$role <- factor(words[boxes$role], words)
@@ -298,7 +297,7 @@ autoplot.sdc_uniqueness_profile <- function(object, ...) {
       values = rlang::set_names(c(sdc_blue, sdc_orange), words), drop = TRUE
     ) +
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Which knowledge makes this person unique?",
       subtitle = paste0(
         "As known (dashed): unique with likelihood ", format_likelihood(object$base$xi), " among ",
@@ -306,8 +305,7 @@ autoplot.sdc_uniqueness_profile <- function(object, ...) {
       ),
       x = "likelihood of uniqueness", y = NULL, colour = NULL,
       caption = "Boxes: quartiles over the values by their shares; whiskers: 5 and 95%."
-    ) +
-    sdc_theme()
+    )
 }
 
 declare_measure(

@@ -503,8 +503,7 @@ as.data.frame.sdc_utility_loss <- function(x, ...) enter_verb("as.data.frame", x
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(utility_loss(adult, transform(adult, age = 10 * (age %/% 10)), c("age", "sex")))
 autoplot.sdc_utility_loss <- function(object, ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
+  enter_picture(object)
   variables <- object$variables
   # A panel without a bar would say nothing.
   shares <- list(
@@ -522,14 +521,13 @@ autoplot.sdc_utility_loss <- function(object, ...) {
     ggplot2::facet_wrap(ggplot2::vars(.data$panel)) +
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
     name_axis() +
-    ggplot2::labs(
+    sdc_labs(
       title = "What was lost, per variable?", x = NULL, y = NULL,
       subtitle = paste0(
         format_percent(object$estimates$prop_bits_lost), " of the bits lost, ",
         format_percent(object$estimates$prop_exchanged), " of the values exchanged"
       )
-    ) +
-    sdc_theme()
+    )
 }
 
 # Information loss is not a risk.

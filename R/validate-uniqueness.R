@@ -177,10 +177,7 @@ record_risk.sdc_uniqueness_validation <- function(x) x$records$xi
 autoplot.sdc_uniqueness_validation <- function(object,
                                                type = c("roc", "fdr", "brier", "calibration"),
                                                ...) {
-  enter_verb("autoplot", object)
-  check_no_dots(...)
-  type <- check_choice(type, c("roc", "fdr", "brier", "calibration"), "type")
-  switch(type,
+  switch(enter_picture(object, type),
     roc = plot_roc(object),
     fdr = plot_fdr(object),
     brier = plot_brier(object),
@@ -205,12 +202,11 @@ plot_roc <- function(x) {
       "text", x = 0.98, y = 0.04, hjust = 1,
       label = paste("AUC =", format_risk(x$estimates$auc))
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "Does the likelihood of uniqueness rank people?",
       x = "people not unique above the threshold", y = "unique people above the threshold",
       caption = validation_caption(x)
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_fdr <- function(x) {
@@ -228,12 +224,11 @@ plot_fdr <- function(x) {
       labels = format_percent, limits = c(0, NA),
       expand = ggplot2::expansion(mult = c(0, 0.25))
     ) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How often is someone who looks unique not unique?",
       x = "likelihood of uniqueness", y = "false discovery rate",
       caption = validation_caption(x)
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_brier <- function(x) {
@@ -260,11 +255,10 @@ plot_brier <- function(x) {
     ) +
     ggplot2::scale_colour_manual(values = c(`FALSE` = sdc_grey, `TRUE` = sdc_blue)) +
     ggplot2::scale_x_continuous(limits = c(0, 0.36)) +
-    ggplot2::labs(
+    sdc_labs(
       title = "How far are likelihoods from the truth?",
       x = "Brier score (0 is perfect)", y = NULL, caption = validation_caption(x)
-    ) +
-    sdc_theme()
+    )
 }
 
 plot_reliability <- function(x) {
@@ -278,12 +272,11 @@ plot_reliability <- function(x) {
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
     ggplot2::scale_y_continuous(labels = format_percent, limits = c(0, 1)) +
     ggplot2::coord_fixed() +
-    ggplot2::labs(
+    sdc_labs(
       title = "Are likelihoods of 90% right nine times in ten?",
       x = "mean likelihood of uniqueness, by tenths", y = "share of people who are unique",
       size = "people", caption = validation_caption(x)
-    ) +
-    sdc_theme()
+    )
 }
 
 # Scores are compared with each other.
