@@ -19,24 +19,18 @@ declared <- new.env(parent = emptyenv())
 # the figures do not say it, and `knows`: what else the intruder knows or does; `next_step`:
 # code. The sentence: `measured`, `limits` and the clauses `source` and `assuming`; `found` is
 # made of the figures.
-declare_measure <- function(of, ..., figures = list(...), terms = NULL, ids = character(),
-                            aligned = ids, each = NULL, lead = NULL, reference = NULL,
-                            title = NULL, question = NULL, size = NULL, table = NULL,
-                            rest = "x$estimates", most = 6, spread = NULL, notes = NULL,
-                            scenario = NULL,
-                            knows = NULL, next_step = NULL, measured = NULL, found = NULL,
-                            limits = NULL, source = NULL, assuming = NULL) {
+#
+# The verbs: `risk`: the risk of every record; `frame`: the main table, by default the records;
+# `tables`: what summary() shows below the estimates, and `strata`: the name of its last table.
+declare_measure <- function(of, ..., figures = list(), ids = character(), aligned = ids,
+                            reference = NULL, rest = "x$estimates", most = 6) {
+  given <- as.list(substitute(list(...)))[-1]
+  are_figures <- vapply(given, function(e) is.call(e) && grepl("figure$", e[1]), NA)
+  figures <- c(figures, lapply(given[are_figures], eval, parent.frame()))
   for (name in names(figures)) figures[[name]]$name <- name
-  declared[[of]] <- list(
-    figures = figures, terms = substitute(terms), ids = ids, aligned = aligned,
-    each = substitute(each), lead = substitute(lead), reference = reference,
-    title = substitute(title), question = substitute(question), size = substitute(size),
-    table = substitute(table), rest = rest, most = most, spread = substitute(spread),
-    notes = substitute(notes), scenario = substitute(scenario), knows = substitute(knows),
-    next_step = substitute(next_step), measured = substitute(measured),
-    found = substitute(found), limits = substitute(limits), source = substitute(source),
-    assuming = substitute(assuming)
-  )
+  declared[[of]] <- c(given[!are_figures], list(
+    figures = figures, ids = ids, aligned = aligned, reference = reference, rest = rest, most = most
+  ))
 }
 
 # One figure. `label`: what it is called everywhere. `unit`: "matches", "count", "amount" (an

@@ -14,7 +14,7 @@ declare_measure(
   size = paste0(
     plural(x$diagnostics$n_used, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"),
     ", ", plural(length(attribute_names(x)), "sensitive variable"), "; ",
-    attribute_missing_clause(x), "."
+    missing_clause_of(x), "."
   ),
   told = figure(
     paste("Value revealed by the key:", attribute_names(x)), "share", attribute_values(x, "dorig"),
@@ -70,12 +70,8 @@ declare_measure(
     "is known of the relation of key and value without the file"
   ),
   source = "Machanavajjhala and others 2007, Raab, Nowok and Dibben 2025",
-  assuming = attribute_missing_clause(x)
+  assuming = missing_clause_of(x)
 )
-
-attribute_missing_clause <- function(x) {
-  missing_clause(x$settings$missing, x$diagnostics$n_excluded)
-}
 
 attribute_names <- function(x) unique(x$estimates$sensitive)
 

@@ -10,7 +10,7 @@ declare_measure(
       paste0(" (weighted, effective number ", format_count(x$diagnostics$n_effective), ")")
     },
     ", ", plural(n_keys, "key variable"), "; ",
-    missing_clause(x$settings$missing, x$diagnostics$n_excluded), "."
+    missing_clause_of(x), "."
   ),
   sample_uniqueness = figure(
     "Sample uniques, share", "share", scenario = "none",
@@ -36,7 +36,12 @@ declare_measure(
     ", and as far as pairs of key variables tell how all of them depend"
   ),
   source = "after Rocher and others 2019",
-  assuming = missing_clause(x$settings$missing, x$diagnostics$n_excluded)
+  assuming = missing_clause_of(x), frame = x$marginals,
+  tables = list(marginals = x$marginals, pairs = {
+    pairs <- x$diagnostics$pairs
+    pairs$beyond_chance <- pmax(pairs$information - pairs$expected, 0)
+    renumber(pairs[order(-pairs$beyond_chance), ])
+  })
 )
 
 # The pairs that depend most, by their information in nats.
@@ -56,25 +61,6 @@ projection_line <- function(x) {
     "Not positive definite (least eigenvalue ", format(projection$least_eigenvalue, digits = 2),
     "): the nearest matrix differs by up to ", format(projection$largest_change, digits = 2), "."
   )
-}
-
-#' @export
-summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  risk_by_strata(object, by, data)
-  pairs <- object$diagnostics$pairs
-  pairs$beyond_chance <- pmax(pairs$information - pairs$expected, 0)
-  pairs <- pairs[order(-pairs$beyond_chance), ]
-  rownames(pairs) <- NULL
-  new_summary(
-    object, estimates = object$estimates, marginals = object$marginals, pairs = pairs
-  )
-}
-
-#' @export
-as.data.frame.sdc_copula_fit <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$marginals
 }
 
 #' @importFrom stats coef

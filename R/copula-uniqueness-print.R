@@ -72,7 +72,8 @@ declare_measure(
     "Gaussian copula after Rocher and others 2019",
     if (main$method == "calibrated") ", calibrated on the sample's uniqueness"
   ),
-  assuming = missing_clause(x$settings$missing, x$fit$diagnostics$n_excluded)
+  assuming = missing_clause(x$settings$missing, x$fit$diagnostics$n_excluded),
+  risk = judged_rows(x)$kappa, frame = if (is.null(judged_rows(x))) x$estimates else judged_rows(x)
 )
 
 score_words <- c(
@@ -117,16 +118,7 @@ tidy.sdc_copula_uniqueness <- function(x, ...) {
 }
 
 #' @export
-record_risk.sdc_copula_uniqueness <- function(x) judged_rows(x)$kappa
-
-#' @export
 comparison_part.sdc_copula_uniqueness <- function(x) x$curve
-
-#' @export
-as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  if (is.null(judged_rows(x))) x$estimates else judged_rows(x)
-}
 
 #' Pictures of uniqueness in the population
 #'

@@ -43,7 +43,7 @@ declare_measure(
     says = "the most exposed record is in one in %s of the tables"
   ),
   table = worst_categories(x), rest = "summary(x)", scenario = "prosecutor",
-  spread = "Violations of a record",
+  spread = "Violations of a record", risk = as.double(judged_rows(x)$n_violations),
   notes = list(
     missing_line(x$diagnostics$missing, n), rare_categories(x),
     identifying_line(x$diagnostics$identifying)
@@ -146,23 +146,16 @@ summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ..
   enter_verb("summary", object)
   cells <- object$cells[may_be_named(object, object$cells), ]
   categories <- object$categories[may_be_named(object, object$categories), ]
-  new_summary(
-    object,
+  new_summary(object, list(
     estimates = object$estimates,
     cells = utils::head(cells[order(-cells$pct_cells), ], 15),
     categories = utils::head(categories[order(-categories$pct_records), ], 15),
     tables = utils::head(object$tables[order(-object$tables$n_records), ], 10),
-    violations_by_strata = risk_by_strata(object, by, data),
-    title = c(
-      paste0("Violation: a cell with ", violation_words(object$settings), "."),
-      rare_categories(object)
-    )
-  )
-}
-
-#' @export
-record_risk.sdc_exhaustive_tabulation <- function(x) {
-  as.double(judged_rows(x)$n_violations)
+    violations_by_strata = risk_by_strata(object, by, data)
+  ), c(
+    paste0("Violation: a cell with ", violation_words(object$settings), "."),
+    rare_categories(object)
+  ))
 }
 
 # Pictures -----------------------------------------------------------------

@@ -24,7 +24,7 @@ declare_measure(
     }
   ),
   source = "limits set by the user or the defaults of file_check()",
-  assuming = missing_clause(x$settings$missing, x$diagnostics$n_incomplete)
+  assuming = missing_clause(x$settings$missing, x$diagnostics$n_incomplete), frame = x$estimates
 )
 
 #' @export
@@ -259,8 +259,7 @@ reason_lines <- function(x) {
 #' @export
 summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
   enter_verb("summary", object)
-  new_summary(
-    object,
+  new_summary(object, list(
     measures = object$estimates[c(
       "measure", "value", "low", "high", "limit", "verdict", "n_records_above"
     )],
@@ -268,11 +267,8 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
     drivers = Filter(function(column) !all(is.na(column)), object$drivers),
     roles = Filter(function(column) !all(column %in% c("", 0)), object$roles),
     record_risk = risk_by_strata(object, by, data)
-  )
+  ))
 }
-
-#' @export
-as.data.frame.sdc_file_check <- function(x, ...) enter_verb("as.data.frame", x)$estimates
 
 #' @export
 record_risk.sdc_file_check <- function(x) {

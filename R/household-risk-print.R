@@ -48,7 +48,7 @@ declare_measure(
     "Largest household risk E(1/F)", "risk", scenario = "journalist", attempt = TRUE,
     board = FALSE
   ),
-  spread = "Record risk 1/m",
+  spread = "Record risk 1/m", risk = x$records$risk,
   notes = list(
     missing_line(x$diagnostics$missing, x$settings$n),
     if (!is.null(e$journalist_max)) {
@@ -69,7 +69,8 @@ declare_measure(
     "compositions of households as keys",
     if (!is.null(e$journalist_max)) "; journalist risk of Benedetti and Franconi 1998"
   ),
-  assuming = household_missing_clause(x)
+  assuming = household_missing_clause(x),
+  tables = list(sizes = x$sizes), strata = "record_risk"
 )
 
 household_known_words <- function(x) {
@@ -92,19 +93,4 @@ household_missing_clause <- function(x) {
   } else {
     missing_clause(x$settings$missing)
   }
-}
-
-#' @export
-summary.sdc_household_risk <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, sizes = object$sizes,
-    record_risk = risk_by_strata(object, by, data)
-  )
-}
-
-#' @export
-record_risk.sdc_household_risk <- function(x) {
-  x$records$risk
 }

@@ -54,7 +54,7 @@ declare_measure(
       "an intruder who knows that a target is in the file finds it with a mean probability of %s"
     )
   ),
-  spread = "Record risk E(1/F)",
+  spread = "Record risk E(1/F)", risk = judged_rows(x)$risk,
   notes = list(
     missing_line(x$diagnostics$missing, x$settings$n), identifying_line(x$diagnostics$identifying)
   ),
@@ -70,7 +70,8 @@ declare_measure(
     "and has no sampling error of its own"
   ),
   source = "Benedetti and Franconi 1998, measures of El Emam 2011",
-  assuming = individual_missing_clause(x)
+  assuming = individual_missing_clause(x),
+  tables = list(frequencies = utils::head(x$frequencies, 10)), strata = "risk_by_strata"
 )
 
 # Records with a risk above `limit`.
@@ -97,21 +98,6 @@ individual_missing_clause <- function(x) {
 seems_kept <- function(x, value, limit) {
   sampled <- x$diagnostics$sum_weights > x$settings$n * (1 + 1e-9)
   length(limit) > 0 && sampled & !is.na(value) & value <= limit
-}
-
-#' @export
-summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, frequencies = utils::head(object$frequencies, 10),
-    risk_by_strata = risk_by_strata(object, by, data)
-  )
-}
-
-#' @export
-record_risk.sdc_individual_risk <- function(x) {
-  judged_rows(x)$risk
 }
 
 # Pictures -----------------------------------------------------------------

@@ -47,18 +47,9 @@ declare_measure(
     "this takes the record to be found already, and depends on the widths of the intervals"
   ),
   source = "Domingo-Ferrer and Torra 2001; Templ and Meindl 2008",
-  assuming = paste0("widths ", paste(e$rule, format_number(e$width), collapse = ", "))
+  assuming = paste0("widths ", paste(e$rule, format_number(e$width), collapse = ", ")),
+  tables = list(variables = x$variables), strata = "disclosed_by_strata"
 )
-
-#' @export
-summary.sdc_interval_disclosure <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, variables = object$variables,
-    disclosed_by_strata = risk_by_strata(object, by, data)
-  )
-}
 
 # The share of the values of a record that are disclosed, by the first rule.
 #' @export

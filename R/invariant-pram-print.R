@@ -61,7 +61,7 @@ declare_measure(
       "and standard errors of one-way proportions grow by at most %s"
     )
   ),
-  spread = "Records after",
+  spread = "Records after", risk = judged_rows(x)$match_prob,
   notes = list(
     limit_missed_line(x), if (!is.null(x$diagnostics$torn)) torn_words(x$diagnostics$torn)[[1]],
     told_line(x$diagnostics$told_by_columns, "exchanged values"), order_line(x), earlier_line(x),
@@ -91,14 +91,12 @@ declare_measure(
       )
     }
   ),
-  source = "exact calculation after Nayak", assuming = missing_clause("category")
+  source = "exact calculation after Nayak", assuming = missing_clause("category"), frame = x$cells,
+  tables = list(
+    variables = x$variables, plausibility = x$plausibility, cells_by_count = cells_by_count(x$cells)
+  ),
+  strata = "match_prob_by_strata"
 )
-
-#' @export
-as.data.frame.sdc_invariant_pram <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$cells
-}
 
 # A bound on matches need not keep the limit by which a file is checked.
 limit_missed_line <- function(x) {
@@ -146,33 +144,16 @@ plausibility_line <- function(pairs) {
   )
 }
 
-#' @export
-summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
+cells_by_count <- function(cells) {
   sizes <- cut(
-    object$cells$count, c(0, 1, 2, 3, 4, 5, 10, Inf),
-    c("1", "2", "3", "4", "5", "6 to 10", "above 10")
+    cells$count, c(0, 1, 2, 3, 4, 5, 10, Inf), c("1", "2", "3", "4", "5", "6 to 10", "above 10")
   )
-  of <- function(column, f) {
-    as.vector(vapply(split(object$cells[[column]], sizes, drop = TRUE), f, 0))
-  }
-  new_summary(
-    object,
-    estimates = object$estimates, variables = object$variables,
-    plausibility = object$plausibility,
-    cells_by_count = frame(
-      count = levels(droplevels(sizes)), n_cells = of("count", length),
-      stay_prob_min = of("stay_prob", min),
-      match_prob_before = of("match_prob_before", max),
-      match_prob = of("match_prob", max)
-    ),
-    match_prob_by_strata = risk_by_strata(object, by, data)
+  of <- function(column, f) as.vector(vapply(split(cells[[column]], sizes, drop = TRUE), f, 0))
+  frame(
+    count = levels(droplevels(sizes)), n_cells = of("count", length),
+    stay_prob_min = of("stay_prob", min), match_prob_before = of("match_prob_before", max),
+    match_prob = of("match_prob", max)
   )
-}
-
-#' @export
-record_risk.sdc_invariant_pram <- function(x) {
-  judged_rows(x)$match_prob
 }
 
 # Four digits, never rounded down: a bound must hold as it is printed.

@@ -37,7 +37,8 @@ declare_measure(
   found = joint_in_words(e, x$links),
   limits = "the joined file supposes that every link succeeds",
   source = "weighted links after Fellegi and Sunter 1969, population by a Gaussian copula",
-  assuming = missing_clause(x$settings$missing)
+  assuming = missing_clause(x$settings$missing),
+  risk = 1 / needed_rows(x)$n_matches, frame = x$estimates
 )
 
 strongest_link <- function(links) {
@@ -67,9 +68,6 @@ joint_in_words <- function(e, links) {
     format_count(best$n_certain), " of them with certainty"
   )
 }
-
-#' @export
-record_risk.sdc_joint_release_risk <- function(x) 1 / needed_rows(x)$n_matches
 
 # Pictures -----------------------------------------------------------------
 

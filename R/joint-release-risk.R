@@ -540,9 +540,3 @@ new_joint_release_risk <- function(measured, pairs, files, asked, recoded, ask) 
     links = links
   )
 }
-
-#' @export
-as.data.frame.sdc_joint_release_risk <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$estimates
-}

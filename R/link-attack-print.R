@@ -89,7 +89,10 @@ declare_measure(
     if (length(x$settings$tolerance)) {
       paste("tolerance for", paste(names(x$settings$tolerance), collapse = ", "))
     }
-  )
+  ),
+  risk = judged_rows(x)$match_prob,
+  tables = list(variables = x$variables, levels = x$levels, claims = x$curve),
+  strata = "match_prob_by_strata"
 )
 
 has_links <- function(x) isTRUE(x$estimates$n_linked[[1]] > 0)
@@ -164,20 +167,4 @@ attack_doubt_line <- function(x) {
       format_risk(phi), "): weights count some evidence twice."
     )
   }
-}
-
-#' @export
-summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, variables = object$variables, levels = object$levels,
-    claims = object$curve,
-    match_prob_by_strata = risk_by_strata(object, by, data)
-  )
-}
-
-#' @export
-record_risk.sdc_link_attack <- function(x) {
-  judged_rows(x)$match_prob
 }

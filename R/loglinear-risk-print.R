@@ -60,7 +60,7 @@ declare_measure(
     plural(length(x$fits[[1]]$key_vars), "key variable"), "; ",
     left_out_clause(x$diagnostics$n_excluded[[1]], main$n, x$settings$missing), "."
   ),
-  spread = "Risk of single records (1/F)",
+  spread = "Risk of single records (1/F)", risk = judged_rows(x)$tau2,
   notes = list(
     if (main$n_unique == 0) {
       "No record is unique in the sample: the risk by these measures is zero."
@@ -87,8 +87,21 @@ declare_measure(
     "log-linear model after Skinner and Shlomo 2008, ", model_words(main$model), ", ",
     fit_words(main$z2), if (main$status == "underfits") ", no interval"
   ),
-  assuming = left_out_clause(x$diagnostics$n_excluded[[1]], main$n, x$settings$missing)
+  assuming = left_out_clause(x$diagnostics$n_excluded[[1]], main$n, x$settings$missing),
+  frame = x$estimates,
+  tables = list(fits = fit_table(x$fits, x$estimates), search = x$fits[[1]]$path), strata = "risk_by_strata"
 )
+
+fit_table <- function(fits, e) {
+  of <- function(field) vapply(fits, `[[`, 0, field)
+  frame(
+    key_set = e$key_set, model = e$model, method = vapply(fits, `[[`, "", "method"),
+    n_terms = lengths(lapply(fits, `[[`, "terms")),
+    n_parameters = of("n_parameters"), n_zero_margins = of("n_zero_margins"),
+    n_unique_alone = of("n_unique_alone"), n_unique = e$n_unique,
+    expected_unique = of("expected_unique"), passes = of("passes"), deviation = of("deviation")
+  )
+}
 
 unique_words <- "%s of the records are expected to be unique in the population"
 attack_words <- "%s of all sample uniques would be matched correctly if an intruder attacked them"
@@ -192,38 +205,6 @@ range_line <- function(models, first) {
     "Over the ", plural(nrow(fits), "model"), " with |z2| < ", z_limit(), ": tau1 ",
     between(fits$tau1), ", tau2 ", between(fits$tau2), "."
   )
-}
-
-#' @export
-summary.sdc_loglinear_risk <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  fits <- object$fits
-  of <- function(field) vapply(fits, `[[`, 0, field)
-  new_summary(
-    object,
-    estimates = object$estimates,
-    fits = frame(
-      key_set = object$estimates$key_set, model = object$estimates$model,
-      method = vapply(fits, `[[`, "", "method"), n_terms = lengths(lapply(fits, `[[`, "terms")),
-      n_parameters = of("n_parameters"), n_zero_margins = of("n_zero_margins"),
-      n_unique_alone = of("n_unique_alone"), n_unique = object$estimates$n_unique,
-      expected_unique = of("expected_unique"), passes = of("passes"),
-      deviation = of("deviation")
-    ),
-    search = fits[[1]]$path,
-    risk_by_strata = risk_by_strata(object, by, data)
-  )
-}
-
-#' @export
-as.data.frame.sdc_loglinear_risk <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$estimates
-}
-
-#' @export
-record_risk.sdc_loglinear_risk <- function(x) {
-  judged_rows(x)$tau2
 }
 
 #' @export

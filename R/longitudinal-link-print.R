@@ -54,7 +54,12 @@ declare_measure(
     "link more"
   ),
   source = "exact counts after Li, Li, Krenzke and Chang 2021",
-  assuming = c("missing values never differ", link_rules(x))
+  assuming = c("missing values never differ", link_rules(x)),
+  risk = judged_rows(x)$match_prob,
+  tables = list(
+    smallest_differences = x$differences, by_min_overlap = x$overlap, rules = x$rules,
+    without_a_key = x$sensitivity
+  ), strata = "match_prob_by_strata"
 )
 
 unknown_links <- function(e) if (is.na(e$n_linked)) "needs `id`" else ""
@@ -113,20 +118,4 @@ link_sensitivity_line <- function(x) {
     "Key variable that helps the intruder most: ", table$variable[[most]], "; without it ",
     format_one_digit(table$expected_correct[[most]]), " correct matches are expected."
   )
-}
-
-#' @export
-summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, smallest_differences = object$differences,
-    by_min_overlap = object$overlap, rules = object$rules, without_a_key = object$sensitivity,
-    match_prob_by_strata = risk_by_strata(object, by, data)
-  )
-}
-
-#' @export
-record_risk.sdc_longitudinal_link <- function(x) {
-  judged_rows(x)$match_prob
 }

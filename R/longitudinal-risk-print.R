@@ -21,7 +21,7 @@ declare_measure(
     plural(length(x$settings$key_vars), "key variable"), "; ",
     left_out_clause(x$diagnostics$n_excluded, main$n, x$settings$missing), "."
   ),
-  spread = "Risk of records (1/F), all links",
+  spread = "Risk of records (1/F), all links", risk = judged_rows(x)$tau2_all_links,
   notes = list(
     paste0("Model of all scenarios: ", shorten(main$model, 60), "; ", scenario_fit_words(e)),
     if (is.na(ratio[[1]])) {
@@ -49,7 +49,10 @@ declare_measure(
     },
     ", after Skinner and Shlomo 2008 and Li and others 2021"
   ),
-  assuming = left_out_clause(x$diagnostics$n_excluded, main$n, x$settings$missing)
+  assuming = left_out_clause(x$diagnostics$n_excluded, main$n, x$settings$missing),
+  frame = x$estimates,
+  tables = list(changes = x$changes, scenarios_by_link = scenarios_by_link(x)),
+  strata = "risk_by_strata"
 )
 
 # The links of a result as a list, whatever their number.
@@ -96,17 +99,6 @@ misfit_words <- function(estimates, off) {
   paste(names(parts), vapply(parts, paste, "", collapse = " and "), collapse = ", ")
 }
 
-#' @export
-summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, changes = object$changes,
-    scenarios_by_link = scenarios_by_link(object),
-    risk_by_strata = risk_by_strata(object, by, data)
-  )
-}
-
 # Risk by respondents: linked with certainty, otherwise, or not.
 scenarios_by_link <- function(x) {
   records <- needed_rows(x)
@@ -123,17 +115,6 @@ scenarios_by_link <- function(x) {
     ),
     rlang::set_names(lapply(columns, total), columns)
   ))
-}
-
-#' @export
-as.data.frame.sdc_longitudinal_risk <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$estimates
-}
-
-#' @export
-record_risk.sdc_longitudinal_risk <- function(x) {
-  judged_rows(x)$tau2_all_links
 }
 
 #' @export

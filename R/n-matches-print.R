@@ -116,7 +116,8 @@ declare_measure(
     "values are taken to be right and up to date, and other key variables give other numbers"
   ),
   source = "number of matches, Mulder",
-  assuming = c(match_missing_clause(x$settings$missing), match_rule_clause(x))
+  assuming = c(match_missing_clause(x$settings$missing), match_rule_clause(x)),
+  tables = list(matches = match_distribution(x), sensitive = x$sensitive), strata = "record_risk"
 )
 
 sensitive_words <- function(x) {
@@ -196,21 +197,8 @@ match_rule_line <- function(x) {
     }
   )
   if (length(parts)) {
-    line <- paste0(paste(parts, collapse = "; "), ".")
-    substr(line, 1, 1) <- toupper(substr(line, 1, 1))
-    line
+    paste0(capitalised(paste(parts, collapse = "; ")), ".")
   }
-}
-
-#' @export
-summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, matches = match_distribution(object),
-    sensitive = object$sensitive,
-    record_risk = risk_by_strata(object, by, data)
-  )
 }
 
 # Quantiles of the numbers of matches, one row per key set.
@@ -242,8 +230,5 @@ record_risk.sdc_n_matches <- function(x) {
 
 match_rule_clause <- function(x) {
   line <- match_rule_line(x)
-  if (!is.null(line)) {
-    substr(line, 1, 1) <- tolower(substr(line, 1, 1))
-    sub("\\.$", "", line)
-  }
+  if (!is.null(line)) sub("\\.$", "", lower_first(line))
 }

@@ -311,7 +311,7 @@ declare_measure(
     "Records that change their key", "count", scenario = "none", of = x$diagnostics$n,
     board = FALSE, print = FALSE, direction = "none"
   ),
-  spread = "Risk of a unique match with the key of a record",
+  spread = "Risk of a unique match with the key of a record", risk = needed_rows(x)$risk,
   notes = as.list(sprintf("Unclear: %s.", setdiff(note, ""))),
   knows = "the intruder takes unique matches",
   measured = paste0(
@@ -327,9 +327,6 @@ declare_measure(
   source = "Shlomo and Skinner 2010, Nayak",
   assuming = missing_clause(x$settings$missing)
 )
-
-#' @export
-record_risk.sdc_perturbation_risk <- function(x) needed_rows(x)$risk
 
 #' @rdname perturbation_risk
 #' @param object A result of `perturbation_risk()`. Its picture, which `plot()` draws, has the

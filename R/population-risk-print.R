@@ -8,7 +8,7 @@ declare_measure(
   size = paste0(
     plural(x$diagnostics$n, "record"), " of ", format_count(round(x$diagnostics$pop_size)),
     " people, ", plural(x$diagnostics$n_keys, "key variable"), "; ",
-    population_missing_clause(x), "."
+    individual_missing_clause(x), "."
   ),
   uniqueness = figure(
     "Population uniqueness", "share", measured(e, "uniqueness", "value"),
@@ -84,7 +84,7 @@ declare_measure(
     question = "How likely is a member of a household found?", attempt = TRUE, board = FALSE,
     print = FALSE, unclear = undecided(e, "largest", limit$household)
   ),
-  spread = "Record risk E(1/F)",
+  spread = "Record risk E(1/F)", risk = judged_rows(x)$risk,
   notes = as.list(sprintf("Unclear: %s.", population_notes(e))),
   measured = paste0(
     "In the file of ", plural(x$diagnostics$n, "record"), " on ",
@@ -97,7 +97,7 @@ declare_measure(
     if (length(population_notes(e))) paste0("; ", paste(population_notes(e), collapse = "; "))
   ),
   source = "after Skinner and Shlomo 2008 and Carota and others 2015",
-  assuming = population_missing_clause(x)
+  assuming = individual_missing_clause(x), strata = "risk_by_strata"
 )
 
 # Why intervals are not to be relied on.
@@ -130,29 +130,6 @@ household_bounds <- function(x) {
 # A measure of population_risk().
 measured <- function(estimates, measure, column) {
   estimates[[column]][estimates$measure == measure]
-}
-
-population_missing_clause <- function(x) {
-  paste0(
-    missing_clause(x$settings$missing, x$diagnostics$n_excluded),
-    if (x$settings$missing != "exclude" && x$diagnostics$n_incomplete > 0) {
-      paste0(" (", plural(x$diagnostics$n_incomplete, "incomplete record"), ")")
-    }
-  )
-}
-
-#' @export
-summary.sdc_population_risk <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, risk_by_strata = risk_by_strata(object, by, data)
-  )
-}
-
-#' @export
-record_risk.sdc_population_risk <- function(x) {
-  judged_rows(x)$risk
 }
 
 # Pictures -----------------------------------------------------------------

@@ -384,12 +384,6 @@ snb_estimate <- function(sizes, pop_size) {
 
 # Methods ----------------------------------------------------------------------
 
-#' @export
-as.data.frame.sdc_population_uniqueness <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$estimates
-}
-
 declare_measure(
   "population_uniqueness",
   reference = "hoshino2001",
@@ -408,7 +402,7 @@ declare_measure(
     if (nrow(e) == 1) paste0(format_count(pop_size), " people; "),
     plural(x$diagnostics$n, "record"), " with ", plural(x$diagnostics$n_cells, "key"), " of ",
     plural(x$diagnostics$n_keys, "key variable"), "; ",
-    missing_clause(x$settings$missing, x$diagnostics$n_excluded), "; unique in the sample: ",
+    missing_clause_of(x), "; unique in the sample: ",
     format_percent(x$diagnostics$sample_uniqueness), "."
   ),
   notes = list(
@@ -434,5 +428,5 @@ declare_measure(
   },
   limits = "these estimators do not know which values are rare",
   source = "classical estimators",
-  assuming = missing_clause(x$settings$missing, x$diagnostics$n_excluded)
+  assuming = missing_clause_of(x), frame = x$estimates
 )

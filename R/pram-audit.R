@@ -40,7 +40,7 @@ declare_measure(
     " of a person known to be in the file"
   ),
   limits = "other knowledge than these key variables can do better",
-  source = "exact calculation"
+  source = "exact calculation", frame = x$records
 )
 
 audited_words <- function(x) {
@@ -248,12 +248,6 @@ new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated,
     diagnostics = list(units = x$diagnostics$units, n_groups = length(units)),
     call = this_call, groups = groups, simulation = simulated
   )
-}
-
-#' @export
-as.data.frame.sdc_pram_audit <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$records
 }
 
 # The names of the keys that are known, and what shows besides.

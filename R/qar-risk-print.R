@@ -59,7 +59,11 @@ declare_measure(
     "T describes this file and these key variables: an intruder who knows other key variables,",
     "or more of them, faces another risk"
   ),
-  source = qar_source, assuming = qar_missing_clause(x)
+  source = qar_source, assuming = missing_clause_of(x),
+  tables = list(
+    key_variables = x$variables, riskiest_key_sets = utils::head(x$sets, 10),
+    set_risk = set_risk_summary(x)
+  )
 )
 
 qar_source <- "QaR method, Bera and others 2023"
@@ -85,11 +89,9 @@ name_of_t <- function(estimate) {
 qar_size_line <- function(x, n_records, n_keys) {
   paste0(
     plural(n_records, "record"), ", ", plural(n_keys, "key variable"), "; ",
-    qar_missing_clause(x), "."
+    missing_clause_of(x), "."
   )
 }
-
-qar_missing_clause <- function(x) missing_clause(x$settings$missing, x$diagnostics$n_excluded)
 
 # Why T is not to be taken as it is.
 qar_caution <- function(x, main) {
@@ -159,23 +161,10 @@ qar_set_line <- function(x, main) {
   }
 }
 
-#' @export
-summary.sdc_qar_risk <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  # A risk of key sets has no strata.
-  risk_by_strata(object, by, data)
-  new_summary(
-    object,
-    estimates = object$estimates, key_variables = object$variables,
-    riskiest_key_sets = if (!is.null(object$sets)) utils::head(object$sets, 10),
-    set_risk = if (!is.null(object$sets)) set_risk_summary(object)
-  )
-}
-
 # Distribution of the risks of the key sets, per p; a sample of them favours the largest.
 set_risk_summary <- function(x) {
   sets <- x$sets[!x$sets$p %in% x$diagnostics$sampling$p, ]
-  if (nrow(sets) == 0) {
+  if (NROW(sets) == 0) {
     return(NULL)
   }
   parts <- split(sets$set_risk, sets$p)

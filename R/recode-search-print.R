@@ -55,15 +55,11 @@ declare_measure(
     "proven optimal"
   } else {
     paste("at most", format_percent(gap), "above the optimum")
-  }
+  },
+  frame = x$best
 )
 
 first_constraint <- function(x) intersect(names(x$settings$constraint), constraint_names)[[1]]
-
-# The first constraint is the risk of a row.
-risk_measure <- function(settings) {
-  intersect(names(settings$constraint), constraint_names)[[1]]
-}
 
 best_frame <- function(best, problem) {
   settings <- problem$settings
@@ -162,9 +158,6 @@ proof_words <- function(x) {
     " of its cost more than the optimum."
   )
 }
-
-#' @export
-as.data.frame.sdc_recode_search <- function(x, ...) enter_verb("as.data.frame", x)$best
 
 #' @export
 summary.sdc_recode_search <- function(object, by = NULL, data = NULL, ...) {

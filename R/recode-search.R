@@ -426,7 +426,7 @@ new_recode_search <- function(found, problem, this_call) {
     ),
     records = NULL, settings = settings,
     diagnostics = list(
-      n_keys = length(keys), measure = risk_measure(settings),
+      n_keys = length(keys), measure = first_constraint(problem),
       frontier_of = core_settings(settings)$frontier, whole_frontier = found$whole_frontier,
       n_finished = found$n_finished, told_by_columns = told,
       proposed = of_kind(problem$hierarchies, proposed_kinds)

@@ -106,12 +106,6 @@ removal_bounds <- function(coded, chosen, settings, n) {
   )
 }
 
-#' @export
-as.data.frame.sdc_removal_bound <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$estimates
-}
-
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_removal_bound <- function(object, ...) {
   enter_picture(object)
@@ -196,5 +190,5 @@ declare_measure(
     "the bounds are rigorous but need not be reached, and they do not bound the extrapolated",
     "extreme risk T"
   ),
-  source = "bounds from frequencies", assuming = analysis_clauses(x)
+  source = "bounds from frequencies", assuming = analysis_clauses(x), frame = x$estimates
 )

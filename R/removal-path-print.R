@@ -52,7 +52,8 @@ declare_measure(
     " removed ", removal_orders[[by]]
   ),
   limits = "these figures describe this file, and what removal does to analyses is not measured",
-  source = qar_source, assuming = analysis_clauses(x)
+  source = qar_source, assuming = analysis_clauses(x), frame = x$path,
+  tables = list(on_the_way = path_milestones(x$path), pls = x$diagnostics$pls)
 )
 
 path_left_out_line <- function(x) {
@@ -83,28 +84,6 @@ path_pls_line <- function(x) {
     "PLS: R2 ", paste(format_risk(quality$r_squared), collapse = " (train) and "),
     " (test); AUC for a positive contribution ",
     paste(format_risk(quality$auc), collapse = " and "), "."
-  )
-}
-
-#' @export
-as.data.frame.sdc_removal_path <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$path
-}
-
-#' @export
-summary.sdc_removal_path <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  if (!is.null(by)) {
-    stop_argument(
-      "by", "be NULL for this result",
-      found = "It has no risk per record."
-    )
-  }
-  new_summary(
-    object,
-    estimates = object$estimates, on_the_way = path_milestones(object$path),
-    pls = object$diagnostics$pls
   )
 }
 

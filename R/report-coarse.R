@@ -122,7 +122,7 @@ single_figures <- list(
 
 single_figures_of <- function(x) {
   # A search by another limit than that on the largest risk has no figure of one record.
-  of_search <- inherits(x, "sdc_recode_search") && risk_measure(x$settings) != "journalist"
+  of_search <- inherits(x, "sdc_recode_search") && first_constraint(x) != "journalist"
   if (!of_search) single_figures[[class(x)[[1]]]]
 }
 

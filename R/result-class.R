@@ -134,11 +134,15 @@ record_risk <- function(x) {
 }
 
 #' @export
-record_risk.default <- function(x) NULL
+record_risk.default <- function(x) eval(declaration_of(x)$risk, list(x = x))
 
 #' @export
 as.data.frame.sdc_result <- function(x, ...) {
   announce("as.data.frame")
+  shown <- declaration_of(x)$frame
+  if (!is.null(shown)) {
+    return(eval(shown, list(x = check_result(x))))
+  }
   if (is.null(judged_rows(x))) {
     stop_sdc(
       "bad_argument",

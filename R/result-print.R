@@ -250,6 +250,8 @@ missing_clause <- function(missing, n_excluded = 0) {
   )
 }
 
+missing_clause_of <- function(x) missing_clause(x$settings$missing, x$diagnostics$n_excluded)
+
 # Print --------------------------------------------------------------------
 
 #' @export
@@ -323,9 +325,8 @@ print.sdc_sentence <- function(x, ...) {
 # Summary ------------------------------------------------------------------
 
 # A summary: title, size and other lines, then tables by name.
-new_summary <- function(x, ..., title = NULL) {
+new_summary <- function(x, tables, title = NULL) {
   said <- describe(x)
-  tables <- list(...)
   structure(
     c(list(title = c(said$title, said$size, title)), tables[lengths(tables) > 0]),
     class = "sdc_summary"
@@ -336,11 +337,13 @@ new_summary <- function(x, ..., title = NULL) {
 #' @export
 summary.sdc_result <- function(object, by = NULL, data = NULL, ...) {
   enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates,
-    strata = risk_by_strata(object, by, data)
+  about <- declaration_of(object)
+  tables <- c(
+    list(estimates = object$estimates), eval(about$tables, list(x = object)),
+    list(strata = risk_by_strata(object, by, data))
   )
+  names(tables)[length(tables)] <- c(about$strata, "strata")[[1]]
+  new_summary(object, tables)
 }
 
 #' @export
@@ -356,14 +359,8 @@ format.sdc_summary <- function(x, ...) {
 
 # Few analyses with more columns than fit are shown in long form.
 format_summary_table <- function(table) {
-  fits <- max(0, nchar(format_table(table, width = Inf))) <= console_width()
-  if (fits || nrow(table) == 0) {
-    format_table(table)
-  } else if (nrow(table) <= 3) {
-    format_table(long_table(table))
-  } else {
-    format_table(table)
-  }
+  is_wide <- max(0, nchar(format_table(table, width = Inf))) > console_width()
+  format_table(if (is_wide && nrow(table) %in% 1:3) long_table(table) else table)
 }
 
 #' @export

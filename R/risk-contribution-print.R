@@ -27,7 +27,7 @@ declare_measure(
     "Records unique on no key set", "share", scenario = "prosecutor", direction = "less",
     board = FALSE, says = "%s are not unique on any key set"
   ),
-  spread = "Contribution DT",
+  spread = "Contribution DT", risk = x$records$contribution,
   notes = list(
     if (is.na(contribution_max)) {
       "Contributions are not determined: see the status and ?qar_risk."
@@ -41,7 +41,11 @@ declare_measure(
     format_t(risk)
   ),
   limits = "contributions describe this file, and those of several records do not add up",
-  source = paste("exact, after the", qar_source), assuming = analysis_clauses(x)
+  source = paste("exact, after the", qar_source), assuming = analysis_clauses(x),
+  tables = list(
+    correlations = metric_correlations(x), clusters = threshold_groups(x),
+    explained_by = explained_by(x)
+  ), strata = "contribution_by_strata"
 )
 
 # Records and keys of an analysis made from a qar_risk() result.
@@ -55,7 +59,7 @@ analysis_size_line <- function(x, n_records) {
 # Missing values and key sets left out, in the words of clauses.
 analysis_clauses <- function(x) {
   words <- theta_one_words(x)
-  c(qar_missing_clause(x), if (!is.null(words)) paste0("key sets", words))
+  c(missing_clause_of(x), if (!is.null(words)) paste0("key sets", words))
 }
 
 # Words after "key sets" for those that identify every record.
@@ -108,22 +112,6 @@ threshold_groups <- function(x) {
 correlation <- function(x, y) {
   varies <- function(v) length(v) > 1 && isTRUE(stats::var(v) > 0)
   if (varies(x) && varies(y)) stats::cor(x, y) else NA_real_
-}
-
-#' @export
-summary.sdc_risk_contribution <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  new_summary(
-    object,
-    estimates = object$estimates, correlations = metric_correlations(object),
-    clusters = threshold_groups(object), explained_by = explained_by(object),
-    contribution_by_strata = risk_by_strata(object, by, data)
-  )
-}
-
-#' @export
-record_risk.sdc_risk_contribution <- function(x) {
-  x$records$contribution
 }
 
 # Correlations of the metrics, one row per pair.

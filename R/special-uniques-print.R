@@ -8,7 +8,7 @@ declare_measure(
   question = "by which few values is a record alone in the file?",
   size = paste0(
     plural(x$diagnostics$n_used, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"),
-    "; ", special_missing_clause(x), "."
+    "; ", missing_clause_of(x), "."
   ),
   n_alone = figure(
     paste("Records alone by at most", plural(size, "value")), "count", cumsum(n_smallest),
@@ -66,12 +66,8 @@ declare_measure(
     "a record that is alone in the file need not be alone in the population, and scores rank",
     "records without being probabilities"
   ),
-  source = "Elliot, Manning and Ford 2002", assuming = special_missing_clause(x)
+  source = "Elliot, Manning and Ford 2002", assuming = missing_clause_of(x)
 )
-
-special_missing_clause <- function(x) {
-  missing_clause(x$settings$missing, x$diagnostics$n_excluded)
-}
 
 # The variables that contribute most.
 special_driver <- function(x) {

@@ -82,7 +82,9 @@ declare_measure(
     "all candidates share"
   ),
   source = paste0("local suppression, rule \"", rule, "\""),
-  assuming = c(suppression_proof(e), "suppressed and missing values match everything")
+  assuming = c(suppression_proof(e), "suppressed and missing values match everything"),
+  risk = 1 / judged_rows(x)$n_candidates, frame = x$cells,
+  tables = list(variables = x$variables, key_sets = x$sets), strata = "risk_by_strata"
 )
 
 # A heavy suppression, and what is cheaper.
@@ -147,28 +149,4 @@ suppression_proof <- function(e) {
 
 suppression_bound_line <- function(x) {
   if (x$estimates$n_suppressed > 0) paste0(capitalised(suppression_proof(x$estimates)), ".")
-}
-
-#' @export
-as.data.frame.sdc_suppress_cells <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$cells
-}
-
-#' @export
-record_risk.sdc_suppress_cells <- function(x) {
-  1 / judged_rows(x)$n_candidates
-}
-
-#' @export
-summary.sdc_suppress_cells <- function(object, by = NULL, data = NULL, ...) {
-  enter_verb("summary", object)
-  base <- summary.sdc_result(object, by, data)
-  structure(
-    list(
-      title = describe(object)$title, estimates = base$estimates, variables = object$variables,
-      key_sets = object$sets, risk_by_strata = base$strata
-    ),
-    class = "sdc_summary"
-  )
 }

@@ -113,12 +113,6 @@ draw_sets <- function(size, d, n) {
   })
 }
 
-#' @export
-as.data.frame.sdc_uniqueness_by_size <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$subsets
-}
-
 #' Picture of uniqueness by the number of key variables
 #'
 #' Boxplots over sets of key variables of a [uniqueness_by_size()] result
@@ -183,5 +177,6 @@ declare_measure(
     plural(x$diagnostics$n, "record"), " for ", format_count(x$settings$pop_size), " people"
   ),
   limits = "other sets of key variables give other values",
-  source = "Gaussian copula after Rocher and others 2019", assuming = "not calibrated"
+  source = "Gaussian copula after Rocher and others 2019", assuming = "not calibrated",
+  frame = x$subsets
 )

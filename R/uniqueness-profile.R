@@ -254,12 +254,6 @@ profile_table <- function(estimates) {
   table
 }
 
-#' @export
-as.data.frame.sdc_uniqueness_profile <- function(x, ...) {
-  enter_verb("as.data.frame", x)
-  x$values
-}
-
 #' Picture of a person's uniqueness
 #'
 #' Per variable a box of the likelihoods of uniqueness over its values, weighted by
@@ -341,5 +335,5 @@ declare_measure(
     "the person's values are taken to be right, and other knowledge gives another likelihood"
   ),
   source = "Gaussian copula after Rocher and others 2019",
-  assuming = paste0("score \"", x$settings$score, "\"")
+  assuming = paste0("score \"", x$settings$score, "\""), frame = x$values
 )

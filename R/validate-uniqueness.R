@@ -157,9 +157,6 @@ judge_scores <- function(xi, unique) {
   )
 }
 
-#' @export
-record_risk.sdc_uniqueness_validation <- function(x) x$records$xi
-
 #' Pictures of a validation
 #'
 #' @param object A result of [validate_uniqueness()].
@@ -333,5 +330,6 @@ declare_measure(
   ),
   limits = "another population may be harder",
   source = "Gaussian copula after Rocher and others 2019",
-  assuming = paste0("score \"", score, "\"")
+  assuming = paste0("score \"", score, "\""),
+  risk = x$records$xi
 )
