@@ -110,6 +110,17 @@ wrap_lines <- function(lines, width = console_width(), indent = 2) {
   unlist(lines, use.names = FALSE)
 }
 
+# Methods of print() for what format() makes lines of.
+print_lines <- function(x, ...) {
+  cat(format(x, ...), sep = "\n")
+  invisible(x)
+}
+
+print_wrapped <- function(x, ...) {
+  cat(wrap_lines(format(x, ...)), sep = "\n")
+  invisible(x)
+}
+
 # Names in quotes held together, by blanks that strwrap() does not know.
 glue_quoted <- function(lines) {
   quoted <- gregexpr('"[^"]{1,60}"', lines)

@@ -362,29 +362,12 @@ comparison_columns <- function(table) {
 }
 
 #' @export
-format.sdc_comparison <- function(x, ..., width = console_width(), rows = 16) {
-  declared_lines(describe(x), width, rows)
-}
-
-#' @export
 interpret.sdc_comparison <- function(x, ...) {
   description_sentence(describe(x), own_version())
 }
 
 #' @export
-print.sdc_comparison <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
-
-#' @export
-plot.sdc_comparison <- function(x, ...) {
-  announce("plot")
-  check_installed("ggplot2", "draw results")
-  picture <- ggplot2::autoplot(x, ...)
-  print(picture)
-  invisible(picture)
-}
+print.sdc_comparison <- print_lines
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_comparison <- function(object, type = c("terms", "risk_utility"), ...) {

@@ -143,10 +143,7 @@ format.sdc_open_file <- function(x, ..., width = console_width(), rows = Inf) {
 }
 
 #' @export
-print.sdc_open_file <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
+print.sdc_open_file <- print_lines
 
 # Findings in a file.
 #' @export

@@ -38,7 +38,4 @@ format.sdc_pattern_table <- function(x, ..., width = console_width(), rows = 16)
 }
 
 #' @export
-print.sdc_pattern_table <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
+print.sdc_pattern_table <- print_lines

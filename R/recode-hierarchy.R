@@ -200,10 +200,7 @@ format.sdc_hierarchy <- function(x, ...) {
 }
 
 #' @export
-print.sdc_hierarchy <- function(x, ...) {
-  cat(wrap_lines(format(x, ...)), sep = "\n")
-  invisible(x)
-}
+print.sdc_hierarchy <- print_wrapped
 
 # Entries of a table that a log holds at most.
 most_logged_levels <- 10000

@@ -322,12 +322,16 @@ augment.sdc_result <- function(x, data, ...) {
 #' @rdname sdc_result
 #' @export
 plot.sdc_result <- function(x, ...) {
-  enter_verb("plot", x)
+  announce("plot")
+  if (inherits(x, "sdc_result")) check_result(x)
   check_installed("ggplot2", "draw results")
   picture <- ggplot2::autoplot(x, ...)
   print(picture)
   invisible(picture)
 }
+
+#' @export
+plot.sdc_comparison <- plot.sdc_result
 
 # The stratum of every record: a vector, or the name of a column of `data`.
 resolve_strata <- function(x, by, data, n) {

@@ -260,10 +260,10 @@ format.sdc_result <- function(x, ..., width = console_width(), rows = 16) {
 }
 
 #' @export
-print.sdc_result <- function(x, ...) {
-  cat(wrap_lines(format(x, ...)), sep = "\n")
-  invisible(x)
-}
+format.sdc_comparison <- format.sdc_result
+
+#' @export
+print.sdc_result <- print_wrapped
 
 # Sentence -----------------------------------------------------------------
 
@@ -364,10 +364,7 @@ format_summary_table <- function(table) {
 }
 
 #' @export
-print.sdc_summary <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
+print.sdc_summary <- print_lines
 
 # "17 of the 1,092 records are above the limit of 0.01" as a clause; NULL without a
 # limit or without records.
