@@ -1,5 +1,18 @@
 # Declarations of population_risk(): figures, print and sentences.
 
+# The figure of a measure `of` the law, or its `rate` among the records.
+law_figure <- function(label, unit, of, key = NULL, ..., rate = FALSE) {
+  f <- figure("", unit, scenario = "journalist", key = key, ...)
+  base <- if (rate) quote(x$diagnostics$n) else 1
+  for (column in c("value", "low", "high")) {
+    f[[column]] <- bquote(measured(e, .(of), .(column)) / .(base))
+  }
+  f$label <- label
+  if (!rate) f$note <- bquote(status_words(e, .(of)))
+  if (!is.null(key)) f$unclear <- bquote(undecided(e, .(of), limit[[.(key)]] * .(base)))
+  f
+}
+
 declare_measure(
   "population_risk",
   reference = "skinner2008", ids = "measure", terms = "value",
@@ -10,72 +23,39 @@ declare_measure(
     " people, ", plural(x$diagnostics$n_keys, "key variable"), "; ",
     individual_missing_clause(x), "."
   ),
-  uniqueness = figure(
-    "Population uniqueness", "share", measured(e, "uniqueness", "value"),
-    low = measured(e, "uniqueness", "low"),
-    high = measured(e, "uniqueness", "high"), scenario = "journalist",
-    key = "population_uniqueness", note = status_words(e, "uniqueness"),
-    question = "What share of the people is unique in the population?",
-    unclear = undecided(e, "uniqueness", limit$population_uniqueness)
+  uniqueness = law_figure(
+    "Population uniqueness", "share", "uniqueness", "population_uniqueness",
+    question = "What share of the people is unique in the population?"
   ),
-  correctness = figure(
-    "Distinct keys per person", "share", measured(e, "correctness", "value"),
-    low = measured(e, "correctness", "low"),
-    high = measured(e, "correctness", "high"), scenario = "journalist",
-    note = status_words(e, "correctness")
-  ),
-  tau1 = figure(
-    "Population uniques, tau1", "count", measured(e, "tau1", "value"),
-    low = measured(e, "tau1", "low"),
-    high = measured(e, "tau1", "high"), scenario = "journalist", key = "tau1",
+  correctness = law_figure("Distinct keys per person", "share", "correctness"),
+  tau1 = law_figure(
+    "Population uniques, tau1", "count", "tau1", "tau1",
     question = "How many sample uniques are population uniques?",
-    note = status_words(e, "tau1"), unclear = undecided(e, "tau1", limit$tau1),
     says = "%s records are unique in the population"
   ),
-  tau1_rate = figure(
-    "tau1, share", "share", measured(e, "tau1", "value") / x$diagnostics$n,
-    low = measured(e, "tau1", "low") / x$diagnostics$n,
-    high = measured(e, "tau1", "high") / x$diagnostics$n, scenario = "journalist",
-    key = "tau1_rate", question = "What share of the records is that?", board = FALSE,
-    print = FALSE, unclear = undecided(e, "tau1", limit$tau1_rate * x$diagnostics$n)
+  tau1_rate = law_figure(
+    "tau1, share", "share", "tau1", "tau1_rate", rate = TRUE, board = FALSE, print = FALSE,
+    question = "What share of the records is that?"
   ),
-  tau2 = figure(
-    "Correct matches, tau2", "count", measured(e, "tau2", "value"),
-    low = measured(e, "tau2", "low"),
-    high = measured(e, "tau2", "high"), scenario = "journalist", key = "tau2",
-    question = "How many sample uniques are matched correctly?",
-    note = status_words(e, "tau2"), unclear = undecided(e, "tau2", limit$tau2), attempt = TRUE
+  tau2 = law_figure(
+    "Correct matches, tau2", "count", "tau2", "tau2", attempt = TRUE,
+    question = "How many sample uniques are matched correctly?"
   ),
-  reidentifications = figure(
-    "Expected re-identifications", "count", measured(e, "reidentifications", "value"),
-    low = measured(e, "reidentifications", "low"),
-    high = measured(e, "reidentifications", "high"), scenario = "journalist",
-    key = "expected_reidentifications",
-    question = "How many people does an intruder find who tries every record?",
-    note = status_words(e, "reidentifications"),
-    unclear = undecided(e, "reidentifications", limit$expected_reidentifications),
-    attempt = TRUE,
+  reidentifications = law_figure(
+    "Expected re-identifications", "count", "reidentifications", "expected_reidentifications",
+    question = "How many people does an intruder find who tries every record?", attempt = TRUE,
     says = paste(
       "an intruder who does not know who is in the file and tries every record is expected to",
       "find %s people"
     )
   ),
-  reidentification_rate = figure(
-    "Re-identifications, share", "share",
-    measured(e, "reidentifications", "value") / x$diagnostics$n,
-    low = measured(e, "reidentifications", "low") / x$diagnostics$n,
-    high = measured(e, "reidentifications", "high") / x$diagnostics$n, scenario = "journalist",
-    key = "reidentification_rate", question = "What share is found?", attempt = TRUE,
-    board = FALSE, print = FALSE, unclear = undecided(
-      e, "reidentifications", limit$reidentification_rate * x$diagnostics$n
-    )
+  reidentification_rate = law_figure(
+    "Re-identifications, share", "share", "reidentifications", "reidentification_rate",
+    rate = TRUE, question = "What share is found?", attempt = TRUE, board = FALSE, print = FALSE
   ),
-  largest = figure(
-    "Largest record risk", "risk", measured(e, "largest", "value"),
-    low = measured(e, "largest", "low"),
-    high = measured(e, "largest", "high"), scenario = "journalist", key = "journalist",
-    note = status_words(e, "largest"), unclear = undecided(e, "largest", limit$journalist),
-    question = "How likely is the riskiest record found?", attempt = TRUE,
+  largest = law_figure(
+    "Largest record risk", "risk", "largest", "journalist", attempt = TRUE,
+    question = "How likely is the riskiest record found?",
     n_above = risks_above(x, limit$journalist)
   ),
   household = figure(
