@@ -96,27 +96,12 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
   check_no_dots(...)
   check_result(object)
   score <- score_of(object, score)
-  check_given("newdata")
-  newdata <- bare_data(newdata)
-  check_data_frame(newdata, "newdata")
-  check_new_columns(newdata, object$settings$key_vars)
+  newdata <- check_newdata(newdata, object)
   if (is.null(sampling_fraction)) check_given("pop_size")
   pop_size <- size_of_population(
     object$settings$n, if (was_given("pop_size")) pop_size, sampling_fraction
   )
-  if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
-  check_one_size(pop_size, object$n)
-  accuracy <- check_probability(accuracy, "accuracy")
-  with_progress("Scoring records", {
-    individual_scores(
-      object, newdata,
-      pop_size = pop_size, score = score,
-      population_uniqueness = if (score == "tree") {
-        model_uniqueness(object, pop_size, calibrate)
-      },
-      accuracy = accuracy
-    )
-  })
+  predict_scores(object, object, newdata, pop_size, score, calibrate, accuracy)
 }
 
 #' @rdname predict.sdc_copula_fit
@@ -127,26 +112,31 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
   announce("predict")
   check_no_dots(...)
   check_result(object)
+  newdata <- check_newdata(newdata, object)
+  score <- score_of(object, score)
+  pop_size <- size_of_population(object$fit$settings$n, pop_size, sampling_fraction)
+  pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
+  predict_scores(object, object$fit, newdata, pop_size, score, calibrate, accuracy)
+}
+
+check_newdata <- function(newdata, object) {
   check_given("newdata")
   newdata <- bare_data(newdata)
   check_data_frame(newdata, "newdata")
   check_new_columns(newdata, object$settings$key_vars)
-  score <- score_of(object, score)
+  newdata
+}
+
+# Scores by the fit `x` or by the one in it.
+predict_scores <- function(x, fit, newdata, pop_size, score, calibrate, accuracy) {
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
-  pop_size <- size_of_population(object$fit$settings$n, pop_size, sampling_fraction)
-  pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
-  check_one_size(pop_size, object$fit$n)
+  check_one_size(pop_size, fit$n)
   accuracy <- check_probability(accuracy, "accuracy")
-  with_progress("Scoring records", {
-    individual_scores(
-      object$fit, newdata,
-      pop_size = pop_size, score = score,
-      population_uniqueness = if (score == "tree") {
-        known_uniqueness(object, pop_size, calibrate)
-      },
-      accuracy = accuracy
-    )
-  })
+  with_progress("Scoring records", individual_scores(
+    fit, newdata,
+    pop_size = pop_size, score = score, accuracy = accuracy,
+    population_uniqueness = if (score == "tree") known_uniqueness(x, pop_size, calibrate, fit)
+  ))
 }
 
 score_names <- c("tree", "copula", "placement")
@@ -172,14 +162,14 @@ model_uniqueness <- function(fit, pop_size, calibrate) {
   draw_population(fit, pop_size, calibrates(fit, calibrate), 0L)$uniqueness[[1]]
 }
 
-# As above for a result that may lack it.
-known_uniqueness <- function(x, pop_size, calibrate) {
+# As above for a fit, or a result that may lack it.
+known_uniqueness <- function(x, pop_size, calibrate, fit = x$fit) {
   row <- match(pop_size, x$estimates$pop_size)
   if (!is.na(row) && (is.null(calibrate) || calibrate == x$settings$calibrate)) {
     return(x$estimates$population_uniqueness[[row]])
   }
   calibrate <- if (is.null(calibrate)) x$settings$calibrate else calibrate
-  model_uniqueness(x$fit, pop_size, calibrate)
+  model_uniqueness(fit, pop_size, calibrate)
 }
 
 # The fit that a result of copula_fit() or copula_uniqueness() is or holds.
