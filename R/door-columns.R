@@ -81,18 +81,6 @@ column_source <- function(x, n) {
   )
 }
 
-# As above, in code.
-plain_code <- function(x, code) {
-  plain <- plain_column(x)
-  if (inherits(x, "difftime")) {
-    bquote(as.numeric(.(code), units = "secs"))
-  } else if (!identical(c(dim(x), oldClass(x)), c(dim(plain), oldClass(plain)))) {
-    bquote(structure(.(code), dim = NULL, class = .(oldClass(plain))))
-  } else {
-    code
-  }
-}
-
 # A column of candidates: every set is a level.
 candidate_source <- function(x, n) {
   if (length(x) != n) {
@@ -401,9 +389,8 @@ wide_to_double <- function(x) {
   ), nrow = 2)
   # The missing integer is the word with the highest bit alone.
   words[is.na(words)] <- -2^31
-  value <- words[2, ] * 2^32 + ifelse(words[1, ] < 0, words[1, ] + 2^32, words[1, ])
-  value[value == -2^63] <- NA
-  value
+  low <- words[1, ] + ifelse(words[1, ] < 0, 2^32, 0)
+  replace(words[2, ] * 2^32 + low, words[2, ] == -2^31 & low == 0, NA)
 }
 
 # A column as expressions of a hierarchy see it.

@@ -30,7 +30,7 @@ number_column <- function(x, name) {
     )
   }
   values <- source$values
-  values <- if (source$scale == "wide") wide_numbers(values) else as.double(values)
+  values <- if (source$scale == "wide") wide_to_double(values) else as.double(values)
   values[is.na(values)] <- NA_real_
   if (any(is.infinite(values))) {
     stop_sdc(
@@ -46,19 +46,6 @@ number_column <- function(x, name) {
     )
   }
   values
-}
-
-# The bits of an integer64 as doubles.
-wide_numbers <- function(x) {
-  halves <- matrix(readBin(
-    writeBin(as_bare(x), raw(), endian = "little"), "integer", 2 * length(x), 4, endian = "little"
-  ), nrow = 2)
-  # R reads the smallest integer as NA.
-  halves[is.na(halves)] <- -2^31
-  low <- halves[1, ] + ifelse(halves[1, ] < 0, 2^32, 0)
-  value <- halves[2, ] * 2^32 + low
-  value[halves[2, ] == -2^31 & low == 0] <- NA
-  value
 }
 
 number_columns <- function(data, vars) {

@@ -221,7 +221,15 @@ column_code <- function(name, hierarchy, level, column) {
   } else if (inherits(column, "integer64")) {
     bquote(as.double(.(target)))
   } else {
-    plain_code(column, target)
+    # As above, in code.
+    plain <- plain_column(column)
+    if (inherits(column, "difftime")) {
+      bquote(as.numeric(.(target), units = "secs"))
+    } else if (!identical(c(dim(column), oldClass(column)), c(dim(plain), oldClass(plain)))) {
+      bquote(structure(.(target), dim = NULL, class = .(oldClass(plain))))
+    } else {
+      target
+    }
   }
   if (hierarchy$kind == "table" && is_plain_number(column_values(column))) {
     digits <- if (is_whole_column(column)) "%.0f" else "%.15g"

@@ -112,7 +112,7 @@ test_that("hard columns: constant, missing, huge, one record, integer64, text, i
   expect_equal(one$estimates$n, rep(1, 4))
   expect_no_error(utils::capture.output(print(one)))
   wide <- structure(as.double(1:3), class = "integer64")
-  expect_identical(sdcRisk:::wide_numbers(wide * 0), c(0, 0, 0))
+  expect_identical(sdcRisk:::wide_to_double(wide * 0), c(0, 0, 0))
   bad <- function(data, class) {
     expect_error(interval_disclosure(data, data, "x"), class = paste0("sdcRisk_error_", class))
   }
