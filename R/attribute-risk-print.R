@@ -53,7 +53,14 @@ declare_measure(
   table = attribute_table(x), rest = "x$estimates",
   spread = "Share of the own value among the matches",
   notes = list(
-    released_line(x),
+    if (x$settings$released) {
+      paste0(
+        format_percent(x$diagnostics$n_found / x$diagnostics$n_used),
+        " of the records have a match in the released file; ",
+        format_percent(attribute_values(x, "repu")[[1]]),
+        " are unique on the key variables in both (replicated uniques)."
+      )
+    },
     paste0(
       "Told: all matches share one value", if (x$settings$released) ", rightly",
       ". Guessed: mean share of the own value among the matches."
@@ -100,17 +107,6 @@ attribute_table <- function(x) {
     cbind(shares, frame("revealed if found" = format_percent(of("tcap"))))
   } else {
     cbind(shares, frame(l = format_number(of("l_distinct")), t = format_risk(of("t"))))
-  }
-}
-
-released_line <- function(x) {
-  if (x$settings$released) {
-    paste0(
-      format_percent(x$diagnostics$n_found / x$diagnostics$n_used),
-      " of the records have a match in the released file; ",
-      format_percent(attribute_values(x, "repu")[[1]]),
-      " are unique on the key variables in both (replicated uniques)."
-    )
   }
 }
 

@@ -186,7 +186,7 @@ text_marks <- function(x) {
   if (!Sys.getlocale("LC_CTYPE") %in% c("C", "POSIX")) {
     return(if ("bytes" %in% marks) "bytes")
   }
-  marks[marks == "unknown" & !is_ascii(text)] <- "native"
+  marks[marks == "unknown" & grepl("[^ -~[:space:]]", text, useBytes = TRUE)] <- "native"
   setdiff(unique(marks), "unknown")
 }
 
@@ -197,8 +197,6 @@ may_lack_letters <- function(columns) {
     is.character(text) && "bytes" %in% Encoding(unique(as_bare(text)))
   }, NA))
 }
-
-is_ascii <- function(text) !grepl("[^ -~[:space:]]", text, useBytes = TRUE)
 
 # Names of our own, since those of the file may be anything.
 unname_columns <- function(columns) {

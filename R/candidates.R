@@ -73,7 +73,17 @@
 candidates <- function(..., split = NULL) {
   announce("candidates")
   given <- list(...)
-  check_cell_letters(given)
+  # The cells of one column of text as the list of their values: numbers where all of them are.
+  unclear <- rapply(given, function(x) {
+    text <- if (is.factor(x)) levels(x) else x
+    "bytes" %in% text_marks(text) || !all(validEnc(text))
+  }, c("character", "factor"), how = "unlist")
+  if (any(unclear)) {
+    stop_cells(
+      "be text in an encoding that is known", "Found: text that is marked as bytes, or no text.",
+      "Say what it is: Encoding(x) <- \"UTF-8\", or \"latin1\"."
+    )
+  }
   if (!is.null(split)) {
     given <- list(split_text(given, split))
   }
@@ -128,21 +138,6 @@ candidates <- function(..., split = NULL) {
   if (is.null(split) && is.character(values)) inform_unsplit(values, cell)
   names(found$codes) <- names
   new_candidates(found$codes, found$sets)
-}
-
-# The cells of one column of text as the list of their values: numbers where all
-# of them are.
-check_cell_letters <- function(given) {
-  unclear <- rapply(given, function(x) {
-    text <- if (is.factor(x)) levels(x) else x
-    "bytes" %in% text_marks(text) || !all(validEnc(text))
-  }, c("character", "factor"), how = "unlist")
-  if (any(unclear)) {
-    stop_cells(
-      "be text in an encoding that is known", "Found: text that is marked as bytes, or no text.",
-      "Say what it is: Encoding(x) <- \"UTF-8\", or \"latin1\"."
-    )
-  }
 }
 
 split_text <- function(given, split) {

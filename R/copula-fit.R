@@ -145,7 +145,19 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
   check_no_dots(...)
   settings <- check_copula_settings(marginals, order, ask$missing, signed, min_records)
   weights <- check_weights(data, weight_var)
-  check_equal_within(data, weights, weight_var)
+  # A record is left out of the tables that judge it, with its own weight: a pattern table has that
+  # where its records have one weight.
+  squares <- weight_squares(data, weight_var)
+  if (!is.null(squares) && any(squares - weights^2 / times_of(data) > 1e-9 * squares)) {
+    stop_argument(
+      "weight_var", "be NULL for this pattern table",
+      found = "Records with the same pattern have different weights.",
+      advice = paste(
+        "The copula leaves every record out with its own weight: give the data frame,",
+        "or do without weights."
+      )
+    )
+  }
   weight_at <- weight_position(data, weight_var)
   check_no_roles(data, ask$key_vars, weight_at)
   with_progress("Fitting the copula", {
@@ -156,8 +168,23 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     )
     settings <- c(settings, file_settings(table, weight_var = weight_var))
     if (!is.null(table$rows)) weights <- weights[table$rows]
-    check_enough(table$n, min_records)
-    levels <- category_values(table, data)
+    if (table$n < min_records) {
+      stop_sdc(
+        "bad_data",
+        c(
+          paste0("A copula needs at least ", plural(min_records, "record"), "."),
+          x = paste0("There ", if (table$n == 1) "is " else "are ", format_count(table$n), "."),
+          i = "`min_records` allows fewer; such a fit is mostly noise."
+        )
+      )
+    }
+    # Per key variable the values of its categories in the order of the core: values in their
+    # order, then missing, unless records that miss a value are left out.
+    values <- Map(function(values, n_missing) {
+      if (is.factor(values)) values <- factor_of(values)
+      if (n_missing > 0) c(values, values[NA_integer_]) else values
+    }, key_levels(table, data), if (is.null(table$rows)) table$n_missing else 0)
+    levels <- rlang::set_names(values, table$variables)
     given <- check_exogenous(exogenous, table, levels)
     found <- core(
       rs_copula_fit, table$pointer, list(
@@ -175,7 +202,15 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     result$exogenous <- list(
       shares = given$shares, places = given$places, correlation = given$correlation
     )
-    result$tree <- fit_tree(found$tree)
+    # Data of the sample for the tree score, kept in a fit: edges (two rows of positions of key
+    # variables), the number of records of the prior per edge, `alpha` and `spread` (uncertainty of
+    # probabilities), `ln_lambda` (their factor in the sample) and `anchor`, the places of the
+    # sample's records.
+    result$tree <- list(
+      edges = matrix(found$tree$edges, 2), prior = found$tree$prior, alpha = found$tree$alpha,
+      spread = found$tree$spread, ln_lambda = found$tree$ln_lambda,
+      anchor = do.call(frame, found$tree[c("ln_p", "variance", "weight", "n", "n_unique")])
+    )
     signal_copula_fit(result)
     result
   })
@@ -196,49 +231,10 @@ check_copula_settings <- function(marginals, order, missing, signed, min_records
   )
 }
 
-# A record is left out of the tables that judge it, with its own weight: a pattern
-# table has that where its records have one weight.
-check_equal_within <- function(data, weights, weight_var) {
-  squares <- weight_squares(data, weight_var)
-  if (!is.null(squares) && any(squares - weights^2 / times_of(data) > 1e-9 * squares)) {
-    stop_argument(
-      "weight_var", "be NULL for this pattern table",
-      found = "Records with the same pattern have different weights.",
-      advice = paste(
-        "The copula leaves every record out with its own weight: give the data frame,",
-        "or do without weights."
-      )
-    )
-  }
-}
-
-check_enough <- function(n, min_records) {
-  if (n < min_records) {
-    stop_sdc(
-      "bad_data",
-      c(
-        paste0("A copula needs at least ", plural(min_records, "record"), "."),
-        x = paste0("There ", if (n == 1) "is " else "are ", format_count(n), "."),
-        i = "`min_records` allows fewer; such a fit is mostly noise."
-      )
-    )
-  }
-}
-
 # Some columns and rows of data of any kind, as a plain data frame.
 rows_of <- function(data, positions, rows) {
   columns <- lapply(positions, function(v) data[[v]][rows])
   do.call(frame, rlang::set_names(columns, names(data)[positions]))
-}
-
-# Per key variable the values of its categories in the order of the core: values
-# in their order, then missing, unless records that miss a value are left out.
-category_values <- function(table, data) {
-  values <- Map(function(values, n_missing) {
-    if (is.factor(values)) values <- factor_of(values)
-    if (n_missing > 0) c(values, values[NA_integer_]) else values
-  }, key_levels(table, data), if (is.null(table$rows)) table$n_missing else 0)
-  rlang::set_names(values, table$variables)
 }
 
 # A factor without a level that stands for missing.
@@ -331,7 +327,12 @@ values_named <- function(names, like, arg) {
   } else if (inherits(like, "Date")) {
     as.Date(names, optional = TRUE)
   } else if (is.numeric(like) && !is.object(like)) {
-    number_named(names, like)
+    values <- as.double(names)
+    if (is.integer(like) && all(is.na(values) | values == round(values))) {
+      as.integer(values)
+    } else {
+      values
+    }
   } else if (is.logical(like)) {
     as.logical(names)
   } else if (is.character(like)) {
@@ -344,15 +345,6 @@ values_named <- function(names, like, arg) {
     )
   }
   made
-}
-
-number_named <- function(names, like) {
-  values <- as.double(names)
-  if (is.integer(like) && all(is.na(values) | values == round(values))) {
-    as.integer(values)
-  } else {
-    values
-  }
 }
 
 # The place of every value in value order; missing is last.

@@ -7,18 +7,6 @@
 #   copula     the rectangle of the record's categories, equation 18
 #   placement  its mean over random places of the categories
 
-# Data of the sample for the tree score, kept in a fit: edges (two rows of positions of key
-# variables), the number of records of the prior per edge, `alpha` and `spread` (uncertainty of
-# probabilities), `ln_lambda` (their factor in the sample) and `anchor`, the places of the sample's
-# records.
-fit_tree <- function(found) {
-  list(
-    edges = matrix(found$edges, 2), prior = found$prior, alpha = found$alpha,
-    spread = found$spread, ln_lambda = found$ln_lambda,
-    anchor = do.call(frame, found[c("ln_p", "variance", "weight", "n", "n_unique")])
-  )
-}
-
 # The tree of some of the key variables, without the sample: `whole` is that of all,
 # and people drawn from the part stand for the sample's records.
 part_tree <- function(fit, whole) {
@@ -165,7 +153,8 @@ individual_scores <- function(fit, data, pop_size, score, population_uniqueness 
 score_coded <- function(fit, coded, score, sizes, uniqueness = NULL, ..., own = FALSE,
                         weights = NULL, given_sample = FALSE, accuracy = 0.01) {
   n <- coded$table$n
-  n_used <- length_of(coded$table)
+  # Rows of a table that are in use.
+  n_used <- if (is.null(coded$table$times)) coded$table$n else length(coded$table$times)
   found <- list(prob = double(), kappa = double(), shape = double(), error = double())
   found$xi <- rep(list(double()), length(sizes))
   if (n > 0) {
@@ -191,9 +180,6 @@ score_coded <- function(fit, coded, score, sizes, uniqueness = NULL, ..., own = 
     xi = lapply(found$xi, all), counts = counts_of_all(coded, found$counts)
   )
 }
-
-# Rows of a table that are in use.
-length_of <- function(table) if (is.null(table$times)) table$n else length(table$times)
 
 # Of the records whose cells are counted, those that are scored may be a part, and all
 # may be those that are scored.

@@ -241,7 +241,12 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     )
     estimates <- cbind(estimates, scored$shares)
     estimates$method <- if (calibrated) "calibrated" else "sampled"
-    pitman <- pitman_check(fit, pop_size)
+    # The Pitman model beside a copula fit, and whether it has a maximum.
+    fitted <- fit_pitman(fit$cell_sizes)
+    pitman <- list(
+      uniqueness = vapply(pop_size, function(size) partition_uniqueness(fitted, size), 0),
+      status = fitted$status
+    )
     estimates$pitman_yor <- pitman$uniqueness
     estimates$score <- score
     rownames(estimates) <- rownames(curve) <- NULL

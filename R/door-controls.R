@@ -1,13 +1,9 @@
 # Rarely used arguments of a function are those of its `<name>_control()`. They reach the
 # function through `...` by their full names, or together as `control`.
 
-control_of <- function(name) {
-  get0(paste0(name, "_control"), topenv(), mode = "function", inherits = FALSE)
-}
-
 # The rarely used arguments of a function with their defaults.
 controls_of <- function(name) {
-  control <- control_of(name)
+  control <- get0(paste0(name, "_control"), topenv(), mode = "function", inherits = FALSE)
   if (!is.null(control)) formals(control)[setdiff(names(formals(control)), "...")]
 }
 

@@ -152,7 +152,14 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
     id_vars = some(more$id_vars, "id_vars"), num_vars = some(more$num_vars, "num_vars"),
     cluster = some(more$cluster, "cluster")
   )
-  check_roles_differ(roles)
+  single <- roles[c("weight_var", "hh_id")]
+  others <- unlist(roles[c("hh_id", "strata_var", "sensitive")])
+  if (!is.null(single$weight_var) && single$weight_var %in% others) {
+    stop_argument(
+      "weight_var", "name a column that has no other role",
+      found = paste0("Named twice: ", quote_names(single$weight_var), ".")
+    )
+  }
   inform_large_households(data, roles$hh_id)
   check_weights(data, weight_var)
   check_fraction(n_records(data), pop_size, sampling_fraction)
@@ -264,17 +271,6 @@ sensitive_unknown <- function(sensitive, keys) {
   setdiff(sensitive, keys)
 }
 
-check_roles_differ <- function(roles) {
-  single <- roles[c("weight_var", "hh_id")]
-  others <- unlist(roles[c("hh_id", "strata_var", "sensitive")])
-  if (!is.null(single$weight_var) && single$weight_var %in% others) {
-    stop_argument(
-      "weight_var", "name a column that has no other role",
-      found = paste0("Named twice: ", quote_names(single$weight_var), ".")
-    )
-  }
-}
-
 # The key variables by name, and their groups; checked as every method checks
 # them.
 file_keys <- function(data, key_vars, key_groups, roles) {
@@ -384,29 +380,22 @@ as_file <- function(x, arg) {
     return(x)
   }
   if (inherits(x, "sdc_file")) {
-    return(inform_perturbed(counted_file(open_file(x))))
+    inform_perturbed(counted_file(open_file(x)))
+  } else if (is_sdcmicro(x)) {
+    micro_file(x, arg)
+  } else if (is_pattern_table(x)) {
+    pattern_file(x)
+  } else if (is_design(x)) {
+    design_file(x)
+  } else if (is_lazy_table(x)) {
+    lazy_file(x, arg)
+  } else if (is_remedy(x)) {
+    inform_perturbed(released_file(x, arg))
+  } else {
+    check_data_frame(x, arg)
+    stop_grouped(x)
+    structure(list(data = x, roles = list(), codes = NULL), class = "sdc_open_file")
   }
-  if (is_sdcmicro(x)) {
-    return(micro_file(x, arg))
-  }
-  if (is_pattern_table(x)) {
-    return(pattern_file(x))
-  }
-  if (is_design(x)) {
-    return(design_file(x))
-  }
-  if (is_lazy_table(x)) {
-    return(lazy_file(x, arg))
-  }
-  if (is_remedy(x)) {
-    return(inform_perturbed(released_file(x, arg)))
-  }
-  if (!is.data.frame(x)) {
-    stop_not_a_file(x, arg)
-  }
-  check_records(x, arg)
-  stop_grouped(x)
-  structure(list(data = x, roles = list(), codes = NULL), class = "sdc_open_file")
 }
 
 # The patterns of a table of a database are counted once, when a function needs them.

@@ -71,10 +71,7 @@ identifying_keys <- function(table, exempt = character()) {
 }
 
 inform_identifying <- function(keys) {
-  if (length(keys) == 0) {
-    return(invisible())
-  }
-  inform_sdc(
+  if (length(keys)) inform_sdc(
     "identifying_key",
     c(
       paste0("Nearly every record has a value of its own of ", quote_names(keys), "."),

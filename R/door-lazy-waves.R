@@ -25,20 +25,16 @@ are_counted_waves <- function(wave1, wave2) {
   all(counted)
 }
 
-# Patterns hold no ids: who is who is not in them.
-check_no_pattern_id <- function(id, waves) {
+# As code_waves(), of tables of a database and pattern tables.
+code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns) {
+  waves <- list(wave1 = wave1, wave2 = wave2)
+  # Patterns hold no ids: who is who is not in them.
   if (!is.null(id) && any(vapply(waves, is_pattern_table, NA))) {
     stop_argument(
       "id", "be NULL for pattern tables", "They do not say which records are one person's.",
       "Give tables of a database, or data frames: then true partners are known."
     )
   }
-}
-
-# As code_waves(), of tables of a database and pattern tables.
-code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns) {
-  waves <- list(wave1 = wave1, wave2 = wave2)
-  check_no_pattern_id(id, waves)
   waves <- lapply(waves, function(wave) if (is_lazy_table(wave)) dplyr::ungroup(wave) else wave)
   columns <- wave_columns(
     lapply(waves, function(wave) {

@@ -84,22 +84,6 @@ weight_squares <- function(data, weight_var) {
   patterns$squares
 }
 
-# The weight column of a pattern table is that of its sums: no other is a weight.
-check_pattern_weights <- function(data, name) {
-  patterns <- attr(data, "patterns", exact = TRUE)
-  if (!is.null(patterns) && !identical(name, patterns$weight_var)) {
-    stop_argument(
-      "weight_var", "name the weights the pattern table was made with",
-      found = if (is.null(patterns$weight_var)) {
-        "It was made without."
-      } else {
-        paste0("These are ", quote_names(patterns$weight_var), ".")
-      },
-      advice = "pattern_table(data, weight_var = ) sums them per pattern."
-    )
-  }
-}
-
 # The smallest and the largest weight of a record.
 weight_range <- function(data, weights) {
   if (is.null(weights)) {

@@ -264,10 +264,7 @@ broken_rules <- function(changes, coded, tolerance) {
 
 warn_broken_rules <- function(rules) {
   broken <- rules[which(rules$prop_excluded > 0.1), ]
-  if (nrow(broken) == 0) {
-    return(invisible())
-  }
-  warn_sdc(
+  if (nrow(broken)) warn_sdc(
     "broken_rules",
     c(
       "The rules of `tolerance` should hold for nearly all true partners.",
@@ -305,7 +302,15 @@ code_agreements <- function(coded, waves, tolerance) {
         found = paste0(quote_names(name), " holds sets of admissible values.")
       )
     }
-    values <- dictionary_values(coded, waves, name)
+    # The values behind the codes of one key, as two columns: a value stands in that of the wave
+    # where it was first seen.
+    rows <- coded$tables[[1]]$first_rows[[match(name, coded$key_vars)]]
+    n1 <- nrow(waves$wave1)
+    values <- list(
+      in_wave1 = rows <= n1,
+      one = waves$wave1[[name]][rows[rows <= n1]],
+      two = waves$wave2[[name]][rows[rows > n1] - n1]
+    )
     agreements[[name]] <- if (is.matrix(rule)) {
       matrix_agreement(rule, values, waves, name)
     } else {
@@ -350,18 +355,6 @@ as_ranges <- function(agrees) {
     starts = c(0L, cumsum(as.integer(colSums(edges == 1)))),
     first = row(edges)[edges == 1],
     last = row(edges)[edges == -1] - 1L
-  )
-}
-
-# The values behind the codes of one key, as two columns: a value stands in
-# that of the wave where it was first seen.
-dictionary_values <- function(coded, waves, name) {
-  rows <- coded$tables[[1]]$first_rows[[match(name, coded$key_vars)]]
-  n1 <- nrow(waves$wave1)
-  list(
-    in_wave1 = rows <= n1,
-    one = waves$wave1[[name]][rows[rows <= n1]],
-    two = waves$wave2[[name]][rows[rows > n1] - n1]
   )
 }
 

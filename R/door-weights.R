@@ -7,7 +7,19 @@ check_weights <- function(data, weight_var) {
   }
   position <- check_column(weight_var, data, "weight_var")
   name <- names(data)[[position]]
-  check_pattern_weights(data, name)
+  # The weight column of a pattern table is that of its sums: no other is a weight.
+  patterns <- attr(data, "patterns", exact = TRUE)
+  if (!is.null(patterns) && !identical(name, patterns$weight_var)) {
+    stop_argument(
+      "weight_var", "name the weights the pattern table was made with",
+      found = if (is.null(patterns$weight_var)) {
+        "It was made without."
+      } else {
+        paste0("These are ", quote_names(patterns$weight_var), ".")
+      },
+      advice = "pattern_table(data, weight_var = ) sums them per pattern."
+    )
+  }
   weights <- bare_weights(data[[position]])
   if (is.null(weights)) {
     stop_weights(

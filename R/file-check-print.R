@@ -314,7 +314,18 @@ glance.sdc_file_check <- function(x, ...) {
 #' @export
 records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   announce("records_at_risk")
-  inform_unlisted(x)
+  # Records that fall below a limit by what other columns or the order reveal are not known.
+  d <- x$diagnostics
+  told <- list(d$told_missing, d$told_before, d$finer_columns, d$not_compared)
+  if (anyNA(d$told_by_order$by) || any(vapply(told, NROW, 0L) > 0)) {
+    inform_sdc(
+      "unlisted_records",
+      c(
+        "Records are listed by their key variables as they are in the file.",
+        i = "Other columns or the order may reveal more, as the check says: more can be above."
+      )
+    )
+  }
   if (!missing(limit) || !is.null(k)) {
     return(NextMethod())
   }
@@ -339,21 +350,6 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   by <- by[!vapply(by, is.null, NA)]
   if (length(by)) found <- found[do.call(order, by), ]
   renumber(found)
-}
-
-# Records that fall below a limit by what other columns or the order reveal are not known.
-inform_unlisted <- function(x) {
-  d <- x$diagnostics
-  told <- list(d$told_missing, d$told_before, d$finer_columns, d$not_compared)
-  if (anyNA(d$told_by_order$by) || any(vapply(told, NROW, 0L) > 0)) {
-    inform_sdc(
-      "unlisted_records",
-      c(
-        "Records are listed by their key variables as they are in the file.",
-        i = "Other columns or the order may reveal more, as the check says: more can be above."
-      )
-    )
-  }
 }
 
 #' @export

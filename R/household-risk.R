@@ -133,7 +133,10 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
   data <- ask$data
   check_no_dots(...)
   check_given(c("key_vars", "hh_id"))
-  known <- check_known(known)
+  if (length(known) != 1 || !as.character(known) %in% c("1", "2", "all")) {
+    stop_argument("known", "be 1, 2 or \"all\"")
+  }
+  known <- as.character(known)
   limit <- check_record_limit(limit)
   check_missing_rule(ask$missing, paste(
     "Two households would fit in several ways, by the assignment of their members.",
@@ -179,13 +182,6 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
   })
 }
 
-check_known <- function(known) {
-  if (length(known) != 1 || !as.character(known) %in% c("1", "2", "all")) {
-    stop_argument("known", "be 1, 2 or \"all\"")
-  }
-  as.character(known)
-}
-
 # The weight of the household of every record; NULL where nobody says how many
 # households there are.
 household_weights <- function(weights, fraction, n) {
@@ -197,10 +193,7 @@ household_weights <- function(weights, fraction, n) {
 
 check_shared <- function(found, hh_vars) {
   differs <- found$n_unequal > 0
-  if (!any(differs)) {
-    return(invisible())
-  }
-  stop_sdc(
+  if (any(differs)) stop_sdc(
     "bad_data",
     c(
       "The members of a household must share the values of `hh_vars`.",

@@ -100,7 +100,15 @@ interval_disclosure <- function(original, released, vars = NULL, ...,
   check_same_records(ask$original, ask$released, c("original", "released"))
   vars <- check_num_vars(vars, role, ask$original)
   check_in_release(vars, ask$released, "released")
-  width <- check_widths(width)
+  good <- is_plain_number(width) && length(width) > 0 && all(names(width) %in% interval_rules) &&
+    length(names(width)) == length(width) && !anyDuplicated(names(width)) &&
+    all(is.finite(width) & width >= 0)
+  if (!good) {
+    stop_argument(
+      "width", paste("be numbers of at least 0, named by rule:", quote_names(interval_rules)),
+      given_words(width), "Such as width = c(sd = 0.05)."
+    )
+  }
   files <- lapply(
     list(original = ask$original, released = ask$released), number_columns, vars
   )
@@ -139,19 +147,6 @@ check_in_release <- function(vars, released, arg) {
 }
 
 interval_rules <- c("rank", "sd", "robust", "percent")
-
-check_widths <- function(width) {
-  good <- is_plain_number(width) && length(width) > 0 && all(names(width) %in% interval_rules) &&
-    length(names(width)) == length(width) && !anyDuplicated(names(width)) &&
-    all(is.finite(width) & width >= 0)
-  if (!good) {
-    stop_argument(
-      "width", paste("be numbers of at least 0, named by rule:", quote_names(interval_rules)),
-      given_words(width), "Such as width = c(sd = 0.05)."
-    )
-  }
-  width
-}
 
 # A matrix of records and variables: whether values are in the interval, NA for those that are not
 # compared. The distances of the robust rule are its attribute.

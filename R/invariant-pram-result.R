@@ -36,7 +36,10 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   order_told <- if (length(earlier)) {
     chain_told(from, released$data, chain, names(data)[columns$hh_id])
   } else if (!by_pattern) {
-    pram_told(data, table, columns, released)
+    # Exchanged values that the order of the records reveals.
+    codes <- rlang::set_names(codes_at(table, table$positions), table$variables)
+    after <- lapply(codes, function(codes) codes[released$donors])
+    order_tells(data, codes, after, names(data)[columns$hh_id])
   }
   result <- new_sdc_result(
     "sdc_invariant_pram",
@@ -49,7 +52,16 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
         match_prob = cells$match_prob[released$cell]
       )
     )),
-    settings = pram_settings(data, table, asked, columns, forbid, n),
+    settings = list(
+      key_vars = table$variables, key_groups = NULL,
+      max_match_prob = asked$max_match_prob, within = names(data)[columns$within],
+      scope = asked$scope, calibration = asked$calibration, prefer = asked$prefer,
+      unprotected = asked$unprotected, forbid = names(forbid),
+      hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
+      weight_var = names(data)[columns$weight], missing = "category", n = n,
+      fingerprint = table$fingerprint,
+      version = own_version()
+    ),
     diagnostics = list(
       units = units$kind, n_households = if (as_households) length(units$first),
       n_merged = drawn$n_merged, largest_shift = report_shift(totals, table, first_record),
@@ -68,26 +80,6 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   if (!by_pattern) inform_order(order_told, shuffle_advice)
   inform_pram(result, asked)
   result
-}
-
-# Exchanged values that the order of the records reveals.
-pram_told <- function(data, table, columns, released) {
-  codes <- rlang::set_names(codes_at(table, table$positions), table$variables)
-  after <- lapply(codes, function(codes) codes[released$donors])
-  order_tells(data, codes, after, names(data)[columns$hh_id])
-}
-
-pram_settings <- function(data, table, asked, columns, forbid, n) {
-  list(
-    key_vars = table$variables, key_groups = NULL,
-    max_match_prob = asked$max_match_prob, within = names(data)[columns$within],
-    scope = asked$scope, calibration = asked$calibration, prefer = asked$prefer,
-    unprotected = asked$unprotected, forbid = names(forbid),
-    hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
-    weight_var = names(data)[columns$weight], missing = "category", n = n,
-    fingerprint = table$fingerprint,
-    version = own_version()
-  )
 }
 
 # The design as margin_inflation() takes it. Where households are units, cells

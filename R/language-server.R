@@ -132,7 +132,8 @@ run_checks <- function(server) {
 end_checks <- function(server, why, uri = NULL, code = rpc_codes$modified) {
   ended <- function(one) is.null(uri) || one$uri == uri
   if (!is.null(server$check) && ended(server$check)) {
-    stop_process(server$check)
+    server$check$process$kill_tree()
+    unlink(server$check$log)
     send_error(server, server$check$id, code, paste0("The check was ended: ", why, "."))
     server$check <- NULL
   }
@@ -141,11 +142,6 @@ end_checks <- function(server, why, uri = NULL, code = rpc_codes$modified) {
     send_error(server, one$id, code, paste0("The check did not begin: ", why, "."))
   }
   server$waiting <- server$waiting[!over]
-}
-
-stop_process <- function(check) {
-  check$process$kill_tree()
-  unlink(check$log)
 }
 
 finish_check <- function(server) {

@@ -137,7 +137,14 @@ read_release <- function(ask, also, without) {
   check_given("data")
   file <- file_in_database(argument("data"))
   if (is.null(file)) {
-    check_no_lazy_arguments()
+    # Arguments for tables of a database alone.
+    given <- lazy_arguments[was_given(lazy_arguments)]
+    if (length(given)) {
+      stop_argument(
+        given[[1]], "be left out if `data` is not a table of a database",
+        advice = "release_data() gives the protected data."
+      )
+    }
     return(read_file(ask))
   }
   check_installed("dplyr", "protect a table of a database")
@@ -246,17 +253,6 @@ numbered_records <- function(lazy, ask) {
   lazy$row_id <- "sdc_record"
   lazy$numbered <- TRUE
   lazy
-}
-
-# Arguments for tables of a database alone.
-check_no_lazy_arguments <- function() {
-  given <- lazy_arguments[was_given(lazy_arguments)]
-  if (length(given)) {
-    stop_argument(
-      given[[1]], "be left out if `data` is not a table of a database",
-      advice = "release_data() gives the protected data."
-    )
-  }
 }
 
 # The columns of the patterns, the row id and the weights by name. Positions become names,

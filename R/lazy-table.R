@@ -74,7 +74,7 @@ engine_patterns <- function(data, asked, max_patterns) {
   same_records <- !is.null(asked$count_var) || table$n_records == counted$records
   if (nrow(found) != counted$patterns || !same_records) stop_table_changed()
   check_held_values(unname(as.list(found)[seq_along(asked$key_vars)]), counted, table)
-  table$query <- query_text(query)
+  table$query <- as.character(dbplyr::sql_render(query))
   table
 }
 
@@ -213,8 +213,6 @@ check_held_values <- function(values, counted, table) {
     )
   }
 }
-
-query_text <- function(query) as.character(dbplyr::sql_render(query))
 
 collected_patterns <- function(found, asked, max_patterns) {
   keys <- asked$key_vars

@@ -4,26 +4,6 @@
 # Intruders without weights of agreements, hence without a posterior.
 unweighed <- c("count", "distance")
 
-# The key variables that are compared by distance: numbers with the role, or with so many values
-# in either file that two records seldom agree by chance. Means of large groups are few.
-continuous_keys <- function(coded, role) {
-  are_measured <- function(name, named) {
-    vapply(coded$waves, function(wave) is_measured(wave[[name]], named), NA)
-  }
-  Filter(function(name) {
-    all(are_measured(name, TRUE)) && any(are_measured(name, name %in% role))
-  }, coded$key_vars)
-}
-
-# Of a table of a database or of patterns there are no records to be near to each other.
-warn_no_distances <- function(continuous) {
-  warn_sdc("no_distances", c(
-    "Continuous key variables of tables and patterns are compared as categories.",
-    x = paste0("Hardly ever equal: ", quote_names(continuous), "."),
-    i = "Give data frames of records: the nearest record is then found too."
-  ), columns = continuous)
-}
-
 is_measured <- function(x, named) {
   numbers <- tryCatch(number_column(x, ""), sdcRisk_error = function(e) NULL)
   if (is.null(numbers)) {

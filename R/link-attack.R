@@ -334,16 +334,28 @@ attack_files <- function(known, released, key_vars, id, tolerance, asked, max_pa
       code_waves(known, released, key_vars, id, "key_vars", max_patterns)
     )
     agreements <- in_words_of_files(code_agreements(coded, coded$waves, tolerance))
-    continuous <- continuous_keys(coded, asked$role)
+    # The key variables that are compared by distance: numbers with the role, or with so many
+    # values in either file that two records seldom agree by chance. Means of large groups are few.
+    are_measured <- function(name, named) {
+      vapply(coded$waves, function(wave) is_measured(wave[[name]], named), NA)
+    }
+    continuous <- Filter(function(name) {
+      all(are_measured(name, TRUE)) && any(are_measured(name, name %in% asked$role))
+    }, coded$key_vars)
     if (length(continuous) && !is.null(coded$pairs)) {
-      warn_no_distances(continuous)
+      # Of a table of a database or of patterns there are no records to be near to each other.
+      warn_sdc("no_distances", c(
+        "Continuous key variables of tables and patterns are compared as categories.",
+        x = paste0("Hardly ever equal: ", quote_names(continuous), "."),
+        i = "Give data frames of records: the nearest record is then found too."
+      ), columns = continuous)
       continuous <- character()
     }
     # Numbers that hardly ever agree are left to the intruder who takes the nearest record.
     if (asked$by_default && length(continuous) == length(coded$key_vars)) {
       settings$intruders <- "count"
     }
-    found <- run_attack(coded, agreements, settings)
+    found <- core(rs_attack, core_waves(coded, agreements), settings)
     names(found$found) <- settings$intruders
     if (length(continuous)) {
       near <- attack_by_distance(coded, continuous)
@@ -356,10 +368,6 @@ attack_files <- function(known, released, key_vars, id, tolerance, asked, max_pa
     warn_not_learned(result)
     result
   })
-}
-
-run_attack <- function(coded, agreements, settings) {
-  core(rs_attack, core_waves(coded, agreements), settings)
 }
 
 # Waves are two files in time; here they are what is known and what is released.

@@ -89,7 +89,8 @@ declare_measure(
   ),
   assuming = left_out_clause(x$diagnostics$n_excluded[[1]], main$n, x$settings$missing),
   frame = x$estimates,
-  tables = list(fits = fit_table(x$fits, x$estimates), search = x$fits[[1]]$path), strata = "risk_by_strata"
+  tables = list(fits = fit_table(x$fits, x$estimates), search = x$fits[[1]]$path),
+  strata = "risk_by_strata"
 )
 
 fit_table <- function(fits, e) {

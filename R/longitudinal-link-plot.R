@@ -76,16 +76,12 @@ plot_link_differences <- function(x) {
     )
 }
 
-prob_classes <- function(prob) {
-  labels <- c("0", "up to 0.1", "up to 0.2", "up to 1/3", "1/2", "1: certain")
-  # 1 over a whole number: no value lies between 1/2 and 1.
-  cut(prob, c(-1, 0, 0.1, 0.2, 0.34, 0.6, 1), labels = labels)
-}
-
 plot_link_prob <- function(x, by, data) {
   prob <- judged_rows(x)$match_prob
   linked <- !is.na(prob)
-  classes <- prob_classes(prob[linked])
+  labels <- c("0", "up to 0.1", "up to 0.2", "up to 1/3", "1/2", "1: certain")
+  # 1 over a whole number: no value lies between 1/2 and 1.
+  classes <- cut(prob[linked], c(-1, 0, 0.1, 0.2, 0.34, 0.6, 1), labels = labels)
   title <- "How surely can respondents of both waves be linked?"
   subtitle <- paste0(
     format_one_digit(x$estimates$expected_correct), " correct matches expected among ",

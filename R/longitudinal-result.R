@@ -1,18 +1,5 @@
 # Result of longitudinal_risk() from its three fits, and the conditions it signals.
 
-# Evaluates `expr` without what the three fits say one by one and
-# signal_longitudinal() says of all.
-without_fit_conditions <- function(expr) {
-  withCallingHandlers(
-    expr,
-    sdcRisk_warning_zero_margins = function(w) tryInvokeRestart("muffleWarning"),
-    sdcRisk_warning_biased_estimate = function(w) tryInvokeRestart("muffleWarning"),
-    sdcRisk_warning_cell_fractions = function(w) tryInvokeRestart("muffleWarning"),
-    sdcRisk_warning_small_weights = function(w) tryInvokeRestart("muffleWarning"),
-    sdcRisk_message_no_sample_unique = function(m) tryInvokeRestart("muffleMessage")
-  )
-}
-
 signal_longitudinal <- function(x) {
   alone <- vapply(x$fits, function(f) f$fits[[1]]$n_unique_alone, 0)
   zero <- x$estimates$n_zero_margins > 0 & alone > 0

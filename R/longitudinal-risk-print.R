@@ -55,14 +55,9 @@ declare_measure(
   strata = "risk_by_strata"
 )
 
-# The links of a result as a list, whatever their number.
-all_links <- function(x) {
-  if (inherits(x$link, "sdc_longitudinal_link")) list(wave1 = x$link) else x$link
-}
-
 # The intruder's gain from the latest of the earlier releases.
 link_line <- function(x) {
-  links <- all_links(x)
+  links <- if (inherits(x$link, "sdc_longitudinal_link")) list(wave1 = x$link) else x$link
   e <- links[[1]]$estimates
   paste0(
     "Linked to ", names(links)[[1]], ": ", format_count(e$n_linked), " in both, ",

@@ -206,7 +206,13 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   check_earlier_columns(link_vars, "link_vars", names_of$releases)
   check_earlier_columns(columns$change, "change_vars", names_of$releases)
   every_key <- c(columns$keys, change_labels(columns, detail, names(releases)))
-  check_free_names(setdiff(every_key, columns$keys), names_of$wave2)
+  taken <- intersect(setdiff(every_key, columns$keys), names(names_of$wave2))
+  if (length(taken)) {
+    stop_argument(
+      "wave2", "have no column with a name that changes are given",
+      found = paste0("Already there: ", quote_names(taken), ".")
+    )
+  }
   if (inherits(model, "formula")) formula_terms(model, every_key)
   if (lazy) {
     compared <- unique(c(link_vars, columns$change))
@@ -235,7 +241,15 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   })
   fits <- with_progress(
     "Log-linear models",
-    without_fit_conditions(fit_scenarios(tables, models, asked))
+    # Without what the three fits say one by one: signal_longitudinal() says it of all.
+    withCallingHandlers(
+      fit_scenarios(tables, models, asked),
+      sdcRisk_warning_zero_margins = function(w) tryInvokeRestart("muffleWarning"),
+      sdcRisk_warning_biased_estimate = function(w) tryInvokeRestart("muffleWarning"),
+      sdcRisk_warning_cell_fractions = function(w) tryInvokeRestart("muffleWarning"),
+      sdcRisk_warning_small_weights = function(w) tryInvokeRestart("muffleWarning"),
+      sdcRisk_message_no_sample_unique = function(m) tryInvokeRestart("muffleMessage")
+    )
   )
   result <- new_longitudinal_risk(fits, found, wave2, columns, list(
     weight_var = weight_var, model = names(check_models(model)), detail = detail,
@@ -437,16 +451,6 @@ check_earlier_columns <- function(x, arg, releases) {
         unknown = absent
       )
     }
-  }
-}
-
-check_free_names <- function(labels, wave2) {
-  taken <- intersect(labels, names(wave2))
-  if (length(taken)) {
-    stop_argument(
-      "wave2", "have no column with a name that changes are given",
-      found = paste0("Already there: ", quote_names(taken), ".")
-    )
   }
 }
 

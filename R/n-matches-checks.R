@@ -49,26 +49,6 @@ check_households <- function(data, settings, weights) {
   }
 }
 
-check_group_names <- function(key_groups) {
-  named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
-    all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
-  if (!is.null(key_groups) && (!named || any(lengths(key_groups) == 0))) {
-    stop_argument(
-      "key_groups", "be a list of columns with a name for every group"
-    )
-  }
-  key_groups
-}
-
-check_overlap <- function(settings, sets) {
-  fewest <- min(vapply(sets$sets, function(set) length(set$keys), 0L))
-  if (settings$min_overlap > fewest) {
-    stop_argument(
-      "min_overlap", paste("be at most the number of key variables,", fewest)
-    )
-  }
-}
-
 # Tolerances are for numbers, Dates and times among the key variables.
 check_tolerance <- function(tolerance, data, patterns, sets) {
   if (is.null(tolerance)) {

@@ -198,7 +198,7 @@ no_theta <- function() {
 
 # Theta of one key set, with its status.
 match_set_theta <- function(counts, found, settings, weighing, n, n_all, times) {
-  asked <- !is.null(settings$fraction) || theta_weights(weighing)
+  asked <- !is.null(settings$fraction) || (!is.null(weighing$weights) && weighing$range[[1]] >= 1)
   if (n == 0 || !asked || !is.null(settings$hh_id)) {
     return(no_theta())
   }
@@ -213,9 +213,6 @@ match_set_theta <- function(counts, found, settings, weighing, n, n_all, times) 
   few <- counts$n_unique < 10 || counts$n_pairs < 10
   c(as.list(theta), theta_status = if (few) "unreliable" else "ok")
 }
-
-# TRUE if weights can be inverse inclusion probabilities.
-theta_weights <- function(weighing) !is.null(weighing$weights) && weighing$range[[1]] >= 1
 
 # Theta where records enter the sample with unequal probabilities: records with
 # two matches stand for their partner's further people in the population. The weights

@@ -203,7 +203,12 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   settings$key_sets <- sets$sets
   settings$fraction <- fraction
   settings$missing <- check_missing_by(ask$missing, sets)
-  check_overlap(settings, sets)
+  fewest <- min(vapply(sets$sets, function(set) length(set$keys), 0L))
+  if (settings$min_overlap > fewest) {
+    stop_argument(
+      "min_overlap", paste("be at most the number of key variables,", fewest)
+    )
+  }
   patterns <- bare_data(ask$patterns)
   check_tolerance(tolerance, data, patterns, sets)
   with_progress("Matches of records", {
@@ -230,7 +235,14 @@ n_matches_control <- function(min_overlap = 0, partial_weight = 1, tolerance = N
 # names by set, `keys` the columns of every key of each set.
 match_key_sets <- function(data, key_vars, key_groups, settings) {
   many <- is.list(key_vars) && !is.object(key_vars)
-  groups <- check_group_names(key_groups)
+  named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
+    all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
+  if (!is.null(key_groups) && (!named || any(lengths(key_groups) == 0))) {
+    stop_argument(
+      "key_groups", "be a list of columns with a name for every group"
+    )
+  }
+  groups <- key_groups
   if (many && (length(key_vars) == 0 || any(lengths(key_vars) == 0))) {
     stop_argument("key_vars", "hold key sets with at least one key variable each")
   }

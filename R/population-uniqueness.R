@@ -208,15 +208,6 @@ pitman_yor_uniqueness <- function(cell_counts, pop_size) {
   vapply(pop_size, function(size) partition_uniqueness(fitted, size), 0)
 }
 
-# The Pitman model beside a copula fit, and whether it has a maximum.
-pitman_check <- function(fit, pop_size) {
-  fitted <- fit_pitman(fit$cell_sizes)
-  list(
-    uniqueness = vapply(pop_size, function(size) partition_uniqueness(fitted, size), 0),
-    status = fitted$status
-  )
-}
-
 # Maximum likelihood of alpha and theta, from several starts. Without any two
 # records alike, or without any two unlike, there is no maximum.
 fit_pitman <- function(sizes) {

@@ -13,15 +13,6 @@ read_or_query <- function(ask) {
   })
 }
 
-check_no_household <- function(hh_id) {
-  if (!is.null(hh_id)) {
-    stop_argument(
-      "hh_id", "be NULL for a table of a database",
-      found = "Its patterns have no households."
-    )
-  }
-}
-
 # `asked` holds the arguments of qar_risk() that were checked; the result is its own.
 qar_by_queries <- function(data, key_vars, key_groups, asked, sets, max_sets, this_call) {
   found <- lazy_columns(data, key_vars, NULL, NULL)$key_vars

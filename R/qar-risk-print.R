@@ -78,8 +78,6 @@ max_set_risk <- function(x) {
 # TRUE if a share alpha of the key sets is less than one of them, and whether T
 # is above all of them then.
 is_beyond <- function(x, estimate) isTRUE(qar_fit(x, estimate)$beyond)
-exceeds_all <- function(x, estimate) estimate$risk > riskiest(x, estimate)
-
 # An extreme risk by its name, such as T(3, 0.01).
 name_of_t <- function(estimate) {
   paste0("T(", estimate$p, between_numbers(), format_number(estimate$alpha), ")")
@@ -104,7 +102,7 @@ qar_caution <- function(x, main) {
       "Equal excesses have no tail: T is the risk that the key sets above u share."
     } else if (beyond) {
       paste0(
-        name_of_t(main), if (exceeds_all(x, main)) " lies beyond the data", ": ",
+        name_of_t(main), if (main$risk > riskiest(x, main)) " lies beyond the data", ": ",
         format_percent(main$alpha), " of ", plural(main$n_sets, "key set"),
         " is less than one. Report the riskiest key set."
       )

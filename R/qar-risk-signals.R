@@ -15,7 +15,18 @@ sampling_error <- function(row) {
 
 # One condition per kind of trouble, whatever the number of analyses.
 signal_qar <- function(x) {
-  signal_constant(x)
+  constant <- names(x$diagnostics$n_distinct)[x$diagnostics$n_distinct == 1]
+  if (length(constant) && x$estimates$n_records[[1]] > 1) {
+    warn_sdc(
+      "constant_column",
+      c(
+        "A key variable with one value tells an intruder nothing.",
+        x = paste0("Constant: ", quote_names(constant), "."),
+        i = "Key sets that contain it have the risk of the smaller set: consider leaving it out."
+      ),
+      columns = constant
+    )
+  }
   signal_sampled(x)
   signal_identifying(x)
   signal_exceedances(x)
@@ -37,21 +48,6 @@ signal_qar <- function(x) {
 sizes_with <- function(x, status) unique(x$estimates$p[x$estimates$status == status])
 
 in_sizes <- function(p) paste0("p = ", paste(p, collapse = ", "))
-
-signal_constant <- function(x) {
-  constant <- names(x$diagnostics$n_distinct)[x$diagnostics$n_distinct == 1]
-  if (length(constant) && x$estimates$n_records[[1]] > 1) {
-    warn_sdc(
-      "constant_column",
-      c(
-        "A key variable with one value tells an intruder nothing.",
-        x = paste0("Constant: ", quote_names(constant), "."),
-        i = "Key sets that contain it have the risk of the smaller set: consider leaving it out."
-      ),
-      columns = constant
-    )
-  }
-}
 
 signal_sampled <- function(x) {
   sampling <- x$diagnostics$sampling

@@ -192,7 +192,12 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   max_sets <- check_whole(ask$max_sets, "max_sets")
 
   if (is.null(ask$file)) {
-    check_no_household(ask$hh_id)
+    if (!is.null(ask$hh_id)) {
+      stop_argument(
+        "hh_id", "be NULL for a table of a database",
+        found = "Its patterns have no households."
+      )
+    }
     return(with_progress("Asking for key sets", {
       result <- qar_by_queries(
         data, ask$key_vars, ask$key_groups,

@@ -9,7 +9,13 @@ most_finished <- 100
 # with whole records blanked go first, since they may be far down in that order.
 search_cells <- function(problem) {
   settings <- problem$settings
-  check_cells_limit(settings)
+  k <- settings$constraint$k
+  if (is.null(k) || k < 2) {
+    stop_argument(
+      "constraint", "have a `k` of 2 or more if `blanks` is \"cells\"",
+      found = if (is.null(k)) "It has no `k`." else "`k` is 1."
+    )
+  }
   most <- floor(settings$suppress * settings$n * length(settings$key_vars) + 1e-9)
   # Every violator loses a cell at least; a missing value matches all, which the
   # search does not know.
@@ -54,16 +60,6 @@ finish_in_order <- function(nodes, tried, most, began, problem) {
     tried <- finish_some(tried, nodes[i, , drop = FALSE], most, problem)
   }
   list(tried = tried, stopped = nrow(nodes) == 0, next_base = Inf)
-}
-
-check_cells_limit <- function(settings) {
-  k <- settings$constraint$k
-  if (is.null(k) || k < 2) {
-    stop_argument(
-      "constraint", "have a `k` of 2 or more if `blanks` is \"cells\"",
-      found = if (is.null(k)) "It has no `k`." else "`k` is 1."
-    )
-  }
 }
 
 # The cost that a further recoding must stay below to be among the best.
@@ -133,7 +129,10 @@ finish_cells <- function(problem, levels, most) {
     ))
   }
   finished <- quietly_suppress(recoded, settings)
-  blanks <- blank_counts(recoded, finished$data, settings$key_vars)
+  # Per key variable, the records whose cell was blanked.
+  blanks <- lapply(rlang::set_names(settings$key_vars), function(name) {
+    which(is_missing(finished$data[[name]]) & !is_missing(recoded[[name]]))
+  })
   parts <- cost_parts(problem, levels, blanks)
   risks <- cells_risks(problem, finished$data)
   measures[names(risks)] <- risks
@@ -170,13 +169,6 @@ quietly_suppress <- function(recoded, settings) {
   suppressMessages(suppressWarnings(
     suppress_cells(recoded, settings$key_vars, k = settings$constraint$k)
   ))
-}
-
-# Per key variable, the records whose cell was blanked.
-blank_counts <- function(before, after, keys) {
-  lapply(rlang::set_names(keys), function(name) {
-    which(is_missing(after[[name]]) & !is_missing(before[[name]]))
-  })
 }
 
 # Cost of a recoding without suppression.

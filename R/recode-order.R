@@ -269,7 +269,9 @@ interval_order <- function(known) {
 
 # Text whose words for bounds are symbols, whose numbers are digits, without labels and money.
 range_symbols <- function(known) {
-  known <- without_remarks(known)
+  # "90 (90+ in 1980)" without the remark, if few values have one and all remain different.
+  bare <- sub("(?<=[^ ]) ?[(][^()]*[a-z][^()]*[)]$", "", known, perl = TRUE)
+  known <- if (anyDuplicated(bare) > 0 || mean(bare != known) > 0.5) known else bare
   known <- sub(paste0("^(?:", label_words, "):? "), "", known, perl = TRUE)
   known <- digits_of_romans(known)
   money <- "[$\u20ac\u00a3]"
@@ -295,12 +297,6 @@ range_symbols <- function(known) {
   known <- gsub(to, " T ", known, perl = TRUE)
   known <- gsub("(?<=[0-9a-z%.]) ?- ?(?= [KLGH])", " T ", known, perl = TRUE)
   trimws(gsub(" +", " ", known))
-}
-
-# "90 (90+ in 1980)" without the remark, if few values have one and all remain different.
-without_remarks <- function(known) {
-  bare <- sub("(?<=[^ ]) ?[(][^()]*[a-z][^()]*[)]$", "", known, perl = TRUE)
-  if (anyDuplicated(bare) > 0 || mean(bare != known) > 0.5) known else bare
 }
 
 # "Y15-24", "Y_GE65", "E10_49" and "E1000" are 15 to 24, at least 65, 10 to 49 and 1000, if one

@@ -48,15 +48,3 @@ given_hierarchies <- function(given, log) {
   }, given, names(given))
   list(made = made, used = new.env(parent = emptyenv()))
 }
-
-# A hierarchy that nobody asked with, or has other levels, is no hierarchy of the report.
-check_used_hierarchies <- function(given, done) {
-  unused <- setdiff(names(given$made), ls(given$used, all.names = TRUE))
-  if (length(unused) && any(vapply(done, function(d) isTRUE(d$asked_hierarchies), NA))) {
-    stop_sdc("mismatched_data", c(
-      "`hierarchies` must be those that the results of the report were asked with.",
-      x = paste0("Other levels, or of other values: ", quote_names(unused), "."),
-      i = "Were they made from the same file, and were tables changed since?"
-    ))
-  }
-}

@@ -77,7 +77,15 @@ replay <- function(log, data, ..., hierarchies = NULL) {
     open <- open[vapply(done[open], function(d) length(d$absent) > 0, NA)]
     if (length(open) == 0 || length(files) == n_files) break
   }
-  check_used_hierarchies(given, done)
+  # A hierarchy that nobody asked with, or has other levels, is no hierarchy of the report.
+  unused <- setdiff(names(given$made), ls(given$used, all.names = TRUE))
+  if (length(unused) && any(vapply(done, function(d) isTRUE(d$asked_hierarchies), NA))) {
+    stop_sdc("mismatched_data", c(
+      "`hierarchies` must be those that the results of the report were asked with.",
+      x = paste0("Other levels, or of other values: ", quote_names(unused), "."),
+      i = "Were they made from the same file, and were tables changed since?"
+    ))
+  }
   internal <- identical(log$variant, "internal")
   rows <- Map(compare_figures, log$results, done, MoreArgs = list(internal = internal))
   out <- do.call(rbind, unname(rows))
@@ -484,7 +492,4 @@ format.sdc_replay <- function(x, ..., rows = 12) {
 }
 
 #' @export
-print.sdc_replay <- function(x, ...) {
-  cat(wrap_lines(format(x, ...)), sep = "\n")
-  invisible(x)
-}
+print.sdc_replay <- print_wrapped

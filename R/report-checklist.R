@@ -283,18 +283,14 @@ own_unique <- function(entries) {
 }
 
 answer_qar <- function(entries) {
-  or_checked(entries, own_qar(entries), "qar", "set_risk")
-}
-
-own_qar <- function(entries) {
-  answer_each(entries, "qar_risk", function(e, x) {
+  or_checked(entries, answer_each(entries, "qar_risk", function(e, x) {
     at <- which.max(e$risk)
     if (length(at)) {
       paste0(
         "T(", e$p[[at]], ", ", format_number(e$alpha[[at]]), ") = ", format_risk(e$risk[[at]]), "."
       )
     }
-  })
+  }), "qar", "set_risk")
 }
 
 # One law answers for the population, other estimators of a stage without it.
@@ -346,11 +342,7 @@ own_individual <- function(entries) {
 }
 
 answer_sensitive <- function(entries) {
-  or_checked(entries, own_sensitive(entries), "n_homogeneous")
-}
-
-own_sensitive <- function(entries) {
-  c(
+  or_checked(entries, c(
     answer_each(entries, "n_matches", function(e, x) {
       if (!is.null(e$n_homogeneous)) {
         paste0("In ", plural(max(e$n_homogeneous), "record"), " all matches share one.")
@@ -363,7 +355,7 @@ own_sensitive <- function(entries) {
         "a value that the ", if (x$settings$released) "released file" else "key", " reveals."
       )
     })
-  )
+  ), "n_homogeneous")
 }
 
 answer_link <- function(entries) {
@@ -379,16 +371,12 @@ answer_link <- function(entries) {
 }
 
 answer_tables <- function(entries) {
-  or_checked(entries, own_tables(entries), "small_cells", "small_cell_records")
-}
-
-own_tables <- function(entries) {
-  answer_each(entries, "exhaustive_tabulation", function(e, x) {
+  or_checked(entries, answer_each(entries, "exhaustive_tabulation", function(e, x) {
     paste0(
       format_percent(e$prop_cells), " of the cells of ", plural(e$n_tables, "table"), ", with ",
       format_percent(e$prop_records), " of the records."
     )
-  })
+  }), "small_cells", "small_cell_records")
 }
 
 answer_protection <- function(entries) {

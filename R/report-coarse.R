@@ -36,7 +36,9 @@ coarse_result <- function(x) {
   fields <- names(unclass(x))[vapply(unclass(x), is.data.frame, NA)]
   for (name in setdiff(fields, "data")) shown[[name]] <- coarse_columns(unclass(x)[[name]])
   e <- unclass(x)$estimates
-  single <- single_figures_of(x)
+  # A search by another limit than that on the largest risk has no figure of one record.
+  of_search <- inherits(x, "sdc_recode_search") && first_constraint(x) != "journalist"
+  single <- if (!of_search) single_figures[[class(x)[[1]]]]
   for (name in names(single)) {
     alike <- if (inherits(x, "sdc_n_matches") && !is.null(judged_rows(x))) {
       lapply(unname(match_columns(x)), function(m) 1 / m)
@@ -119,12 +121,6 @@ single_figures <- list(
   sdc_file_check = c(journalist = "journalist_risk", household = "household_risk"),
   sdc_population_risk = c(largest = "risk")
 )
-
-single_figures_of <- function(x) {
-  # A search by another limit than that on the largest risk has no figure of one record.
-  of_search <- inherits(x, "sdc_recode_search") && first_constraint(x) != "journalist"
-  if (!of_search) single_figures[[class(x)[[1]]]]
-}
 
 # As many digits as enough records share, at most three and at least two, or NA.
 shared_figure <- function(x, of) {

@@ -124,11 +124,8 @@ difference_lines <- function(entry) {
   }
   # One measure may begin a line by its letter, which stays small.
   lines <- ifelse(startsWith(as.character(lines), "k "), lines, capitalised(lines))
-  c(gsub("[.][.]", ".", lines), without_steps(check$diagnostics$notes))
+  c(gsub("[.][.]", ".", lines), gsub(" \\(see the last step\\)", "", check$diagnostics$notes))
 }
-
-# Notes without their pointers to lines of code, which a report has not.
-without_steps <- function(notes) gsub(" \\(see the last step\\)", "", notes)
 
 # The names of measures in a text as their labels.
 measures_in_words <- function(text) {

@@ -1,17 +1,5 @@
 # The page of a report, put together.
 
-report_page <- function(content) {
-  body <- c(
-    html_head(content), html_board(content), html_before_after(content), html_pictures(content),
-    html_checklist(content), html_methods(content), html_tables(content),
-    if (content$settings$internal) html_records(content), html_versions(content)
-  )
-  fill_template(list(
-    title = html_text(content$settings$title), body = paste(body, collapse = "\n"),
-    style = paste(read_text(report_file("style.css")), collapse = "\n")
-  ))
-}
-
 html_head <- function(content) {
   internal <- content$settings$internal
   c(
@@ -148,7 +136,16 @@ html_board_table <- function(board, settings) {
   shown <- if (length(unique(board$stage)) > 1) {
     two_stages(board, settings)
   } else {
-    one_stage(board, settings)
+    interval <- interval_text(board)
+    list(
+      of = board, values = list(Value = board$value),
+      columns = c(
+        list(Figure = with_note(board$label, board$note)),
+        list(Value = figure_words(board$value, board$unit)),
+        if (any(nzchar(interval))) list("95% interval" = interval),
+        attempt_column(board, settings), list(Limit = board_limits(board), Verdict = board$verdict)
+      )
+    )
   }
   # A row of its own for every question.
   question <- paste0(
@@ -166,19 +163,6 @@ html_board_table <- function(board, settings) {
     values = lapply(shown$values, `[`, rows)
   )
   with_questions(table, parts, length(columns))
-}
-
-one_stage <- function(board, settings) {
-  interval <- interval_text(board)
-  list(
-    of = board, values = list(Value = board$value),
-    columns = c(
-      list(Figure = with_note(board$label, board$note)),
-      list(Value = figure_words(board$value, board$unit)),
-      if (any(nzchar(interval))) list("95% interval" = interval),
-      attempt_column(board, settings), list(Limit = board_limits(board), Verdict = board$verdict)
-    )
-  )
 }
 
 two_stages <- function(board, settings) {

@@ -72,10 +72,7 @@ cost_terms <- c(
 
 cost_table <- function(content) {
   losses <- Filter(function(entry) entry$fun == "utility_loss", content$entries)
-  if (length(losses) == 0) {
-    return(NULL)
-  }
-  unlist(lapply(losses, function(entry) {
+  if (length(losses)) unlist(lapply(losses, function(entry) {
     cost <- loss_in_words(entry)
     c(
       if (length(losses) > 1) html_p(entry$id),
@@ -99,10 +96,7 @@ loss_in_words <- function(entry) {
 # Pictures -------------------------------------------------------------------
 
 html_pictures <- function(content) {
-  if (length(content$pictures) == 0) {
-    return(NULL)
-  }
-  c(
+  if (length(content$pictures)) c(
     html_tag("h2", "Pictures"),
     vapply(content$pictures, function(p) {
       title <- paste0(p$id, if (nzchar(p$picture$title)) paste0(": ", p$picture$title))

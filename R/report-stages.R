@@ -10,7 +10,12 @@ stages_of <- function(results, data, words) {
   stages <- rep(NA_character_, length(results))
   stages[startsWith(names(results), "after")] <- "after"
   begun <- lapply(results, chain_begun)
-  known <- known_file(data)
+  # Known parts of the original: the file itself, or the fingerprints and columns of the results
+  # about it.
+  known <- list(
+    data = data, empty = is.null(data), marks = list(), columns = character(),
+    n = if (!is.null(data)) n_records(file_data(data))
+  )
   # Results that surely speak of the original come first: others are compared with them.
   chained <- !vapply(begun, is.null, NA)
   first <- vapply(results, inherits, NA, c("sdc_file_check", protection_classes)) & !chained
@@ -135,15 +140,6 @@ released_data <- function(x) {
   } else if (is_release) {
     bare_frame(fields$data)
   }
-}
-
-# Known parts of the original: the file itself, or the fingerprints and columns of the results about
-# it.
-known_file <- function(data) {
-  list(
-    data = data, empty = is.null(data), marks = list(), columns = character(),
-    n = if (!is.null(data)) n_records(file_data(data))
-  )
 }
 
 learn <- function(known, x) {
@@ -417,7 +413,7 @@ made_apart <- function(entries) {
     if (!has_keys(entry) || length(reference) == 0) next
     alike <- if (length(with_keys)) with_keys else reference[1]
     other_role <- function(role) {
-      entry$fun %in% protecting && takes_role(entry, role) &&
+      entry$fun %in% protecting && (role %in% names(arguments_of(entry$fun))) &&
         !any(vapply(alike, function(e) identical(role_of(e, role), role_of(entry, role)), NA))
     }
     differs <- c(
@@ -449,10 +445,6 @@ role_of <- function(entry, role) {
   given <- entry$result$settings[[role]]
   if (length(given)) as.character(given)
 }
-takes_role <- function(entry, role) {
-  role %in% names(arguments_of(entry$fun))
-}
-
 apart_words <- function(entry, reference, differs) {
   words <- function(e) {
     role <- function(name, what) {

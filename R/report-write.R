@@ -73,7 +73,15 @@ write_report <- function(content, log, paths) {
   )
   on.exit(unlink(temporary))
   written <- tryCatch({
-    page <- report_page(content)
+    body <- c(
+      html_head(content), html_board(content), html_before_after(content), html_pictures(content),
+      html_checklist(content), html_methods(content), html_tables(content),
+      if (content$settings$internal) html_records(content), html_versions(content)
+    )
+    page <- fill_template(list(
+      title = html_text(content$settings$title), body = paste(body, collapse = "\n"),
+      style = paste(read_text(report_file("style.css")), collapse = "\n")
+    ))
     if (paths$kind == "docx") {
       write_docx(page, temporary[["report"]], paths$pandoc)
     } else {

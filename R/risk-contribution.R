@@ -122,7 +122,18 @@ risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FA
 # Contributions and companions of the records in use.
 find_contributions <- function(coded, chosen, settings, entropy) {
   if (entropy) {
-    check_ordinal(coded)
+    nominal <- names(coded$ordered)[!coded$ordered]
+    if (length(nominal)) {
+      stop_sdc(
+        "bad_column",
+        c(
+          "The entropy needs key variables whose values have an order.",
+          x = paste0("Nominal: ", quote_names(nominal), "."),
+          i = "Make ordered factors of them if that is meant, or do without the entropy."
+        ),
+        columns = nominal
+      )
+    }
   }
   core(
     rs_risk_contribution, coded$table$pointer, tail_settings(chosen, settings, entropy = entropy)
@@ -189,21 +200,6 @@ code_again <- function(x, data) {
   }
   ordered <- vapply(table$keys, function(v) length(v) == 1 && table$ordered[v], NA)
   list(table = table, rows = table$rows, ordered = ordered, n = table$n_all)
-}
-
-check_ordinal <- function(coded) {
-  nominal <- names(coded$ordered)[!coded$ordered]
-  if (length(nominal)) {
-    stop_sdc(
-      "bad_column",
-      c(
-        "The entropy needs key variables whose values have an order.",
-        x = paste0("Nominal: ", quote_names(nominal), "."),
-        i = "Make ordered factors of them if that is meant, or do without the entropy."
-      ),
-      columns = nominal
-    )
-  }
 }
 
 new_risk_contribution <- function(found, x, chosen, coded, entropy, this_call) {

@@ -1,38 +1,35 @@
 # Verbs of dplyr and tidyr whose own steps would lose the roles of a file, or lose them in silence.
 
 # Their steps select columns: only what the whole verb loses is told.
-bare_verb <- function(package, name, same_records = FALSE) {
-  force(same_records)
+bare_verb <- function(name) {
+  force(name)
   function(x, y, ...) {
-    verb <- getExportedValue(package, name)
+    verb <- getExportedValue("dplyr", name)
     made <- if (missing(y)) verb(bare_frame(x), ...) else verb(bare_frame(x), bare_frame(y), ...)
-    keep_file(made, x, same_records = same_records && nrow(made) == nrow(x))
+    keep_file(made, x)
   }
 }
 
 #' @exportS3Method dplyr::rows_insert
-rows_insert.sdc_file <- bare_verb("dplyr", "rows_insert")
+rows_insert.sdc_file <- bare_verb("rows_insert")
 
 #' @exportS3Method dplyr::rows_append
-rows_append.sdc_file <- bare_verb("dplyr", "rows_append")
+rows_append.sdc_file <- bare_verb("rows_append")
 
 #' @exportS3Method dplyr::rows_update
-rows_update.sdc_file <- bare_verb("dplyr", "rows_update")
+rows_update.sdc_file <- bare_verb("rows_update")
 
 #' @exportS3Method dplyr::rows_patch
-rows_patch.sdc_file <- bare_verb("dplyr", "rows_patch")
+rows_patch.sdc_file <- bare_verb("rows_patch")
 
 #' @exportS3Method dplyr::rows_upsert
-rows_upsert.sdc_file <- bare_verb("dplyr", "rows_upsert")
+rows_upsert.sdc_file <- bare_verb("rows_upsert")
 
 #' @exportS3Method dplyr::rows_delete
-rows_delete.sdc_file <- bare_verb("dplyr", "rows_delete")
+rows_delete.sdc_file <- bare_verb("rows_delete")
 
 # The check of a package takes these for methods of base's functions of the same name.
-set_verbs <- lapply(
-  c(union = "union", intersect = "intersect", setdiff = "setdiff"),
-  function(name) bare_verb("dplyr", name)
-)
+set_verbs <- lapply(rlang::set_names(c("union", "intersect", "setdiff")), bare_verb)
 
 # The columns of tidyr's verbs are expressions: they are passed on as they are.
 tidy_verb <- function(name, same_records = FALSE) {
@@ -110,16 +107,16 @@ inform_second <- function(caller) {
 }
 
 #' @exportS3Method dplyr::left_join
-left_join.sdc_file <- bare_verb("dplyr", "left_join")
+left_join.sdc_file <- bare_verb("left_join")
 
 #' @exportS3Method dplyr::right_join
-right_join.sdc_file <- bare_verb("dplyr", "right_join")
+right_join.sdc_file <- bare_verb("right_join")
 
 #' @exportS3Method dplyr::inner_join
-inner_join.sdc_file <- bare_verb("dplyr", "inner_join")
+inner_join.sdc_file <- bare_verb("inner_join")
 
 #' @exportS3Method dplyr::full_join
-full_join.sdc_file <- bare_verb("dplyr", "full_join")
+full_join.sdc_file <- bare_verb("full_join")
 
 # Files of patterns hold no records.
 

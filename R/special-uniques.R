@@ -152,7 +152,14 @@ special_uniques <- function(data, key_vars = NULL, ..., max_size = 3, missing = 
         check_largest_size(max_size, length(keys))
       }
     )
-    released <- released_uniques(released, table)
+    # The other file, if the file has records to be found in it.
+    if (!is.null(released) && !is.null(table$times)) {
+      stop_argument(
+        "released", "be compared with records", "`data` is a table of patterns.",
+        "Take the data frame that the patterns were counted in."
+      )
+    }
+    released <- attribute_release(released, table$variables, character())
     identifying <- identifying_keys(table)
     inform_identifying(identifying)
     inform_excluded(table$n_all - table$n, table$n_all)
@@ -172,17 +179,6 @@ special_uniques <- function(data, key_vars = NULL, ..., max_size = 3, missing = 
   })
 }
 
-# The other file, if the file has records to be found in it.
-released_uniques <- function(released, table) {
-  if (!is.null(released) && !is.null(table$times)) {
-    stop_argument(
-      "released", "be compared with records", "`data` is a table of patterns.",
-      "Take the data frame that the patterns were counted in."
-    )
-  }
-  attribute_release(released, table$variables, character())
-}
-
 # By record and size, the minimal sample uniques that the released file has as well.
 find_replicated <- function(table, data, released, settings) {
   if (is.null(released)) {
@@ -193,18 +189,7 @@ find_replicated <- function(table, data, released, settings) {
   if (settings$missing == "exclude") {
     released <- released[stats::complete.cases(released[keys]), keys, drop = FALSE]
   }
-  warn_other_values(data, released, keys)
-  files <- list(if (is.null(table$rows)) data else data[table$rows, , drop = FALSE], released)
-  coded <- code_requests(list(shared_request(files, keys)))[[1]]
-  release_later(coded)
-  found <- core(rs_replicated_uniques, coded[[1]]$pointer, coded[[2]]$pointer, list(
-    missing = settings$missing, max_size = settings$max_size
-  ))
-  matrix(found, ncol = settings$max_size)
-}
-
-# Values that are missing in all records of the released file are no other values.
-warn_other_values <- function(data, released, keys) {
+  # Values that are missing in all records of the released file are no other values.
   apart <- Filter(function(key) {
     values <- as.character(unique(released[[key]]))
     values <- values[!is.na(values)]
@@ -217,6 +202,13 @@ warn_other_values <- function(data, released, keys) {
       i = "Was a key variable recoded in one of the files only? Recode it in both alike."
     ))
   }
+  files <- list(if (is.null(table$rows)) data else data[table$rows, , drop = FALSE], released)
+  coded <- code_requests(list(shared_request(files, keys)))[[1]]
+  release_later(coded)
+  found <- core(rs_replicated_uniques, coded[[1]]$pointer, coded[[2]]$pointer, list(
+    missing = settings$missing, max_size = settings$max_size
+  ))
+  matrix(found, ncol = settings$max_size)
 }
 
 check_largest_size <- function(max_size, n_keys) {

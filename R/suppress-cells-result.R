@@ -19,7 +19,9 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
     if (length(earlier)) {
       chain_told(from, released, chain, settings$hh_id)
     } else {
-      suppression_told(data, table, rows, settings$hh_id)
+      # Suppressed values that the order of the records reveals.
+      codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
+      order_tells(data, codes, blanked_codes(codes, rows), settings$hh_id)
     }
   }
   if (!is.null(lazy)) {
@@ -62,12 +64,6 @@ inform_told_suppressed <- function(told, data, settings) {
   inform_told(told, c(
     if (!is.null(linked)) paste0("Suppress them together: ", linked, "."), drop_advice(told, data)
   ))
-}
-
-# Suppressed values that the order of the records reveals.
-suppression_told <- function(data, table, rows, hh_id) {
-  codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
-  order_tells(data, codes, blanked_codes(codes, rows), hh_id)
 }
 
 # The data with the given rows of each named column missing.

@@ -210,7 +210,15 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     heavy <- heavy_suppression(result, table, sets)
     if (length(heavy) && getOption("sdcRisk.cheaper_ways", TRUE)) {
       result$diagnostics$cheaper <- cheaper_ways(heavy, table, data, sets, links, settings)
-      inform_heavy(result)
+      words <- heavy_words(result)
+      inform_sdc(
+        "heavy_suppression",
+        c(
+          "Suppression should remove a small part of the key values.",
+          x = words[[1]], rlang::set_names(words[-1], rep("i", length(words) - 1))
+        ),
+        variable = result$diagnostics$cheaper$variable
+      )
     }
     if (!is.null(max_risk)) result$diagnostics$law <- judged_suppression(result, ask$file, max_risk)
     if (!is.null(ask$file$lazy)) {
@@ -283,18 +291,6 @@ cheaper_ways <- function(heavy, table, data, sets, links, settings) {
   heavy$n_without_variable <- if (length(fewer$sets)) n_without(fewer, settings) else 0
   heavy$n_without_households <- if (is.null(settings$hh_id)) NA_real_ else n_without(sets, alone)
   heavy
-}
-
-inform_heavy <- function(x) {
-  words <- heavy_words(x)
-  inform_sdc(
-    "heavy_suppression",
-    c(
-      "Suppression should remove a small part of the key values.",
-      x = words[[1]], rlang::set_names(words[-1], rep("i", length(words) - 1))
-    ),
-    variable = x$diagnostics$cheaper$variable
-  )
 }
 
 # Records of one pattern need the same under "own". Under the other rules it depends on the

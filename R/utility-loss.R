@@ -115,7 +115,17 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   }
   numbers <- if (!missing(before)) num_vars_of(before)
   ask <- enter_waves("utility_loss", c("before", "after"), lazy = counted)
-  inform_partial_loss(before, after)
+  # The loss since another protection is not that of the release.
+  if (has_history(before)) {
+    inform_sdc(
+      "partial_loss",
+      c(
+        "`before` is protected already: this is the loss of the last step alone.",
+        i = "For the loss of all steps give the original file as `before`, which is first.",
+        i = if (!has_history(after)) "`after` is not known to be protected: were they exchanged?"
+      )
+    )
+  }
   before <- if (counted) pattern_file(ask$before)$data else ask$before
   after <- if (counted) pattern_file(ask$after)$data else ask$after
   times <- times_of(before)
@@ -213,20 +223,6 @@ more_loss <- function(before, after, keys, numbers, model, weights, weights_afte
     numbers = number_loss(before, after, keys, numbers),
     coefficients = interval_overlap(before, after, model, weights, weights_after)
   )
-}
-
-# The loss since another protection is not that of the release.
-inform_partial_loss <- function(before, after) {
-  if (has_history(before)) {
-    inform_sdc(
-      "partial_loss",
-      c(
-        "`before` is protected already: this is the loss of the last step alone.",
-        i = "For the loss of all steps give the original file as `before`, which is first.",
-        i = if (!has_history(after)) "`after` is not known to be protected: were they exchanged?"
-      )
-    )
-  }
 }
 
 loss_variables <- function(before, after, key_vars, weight_var) {
