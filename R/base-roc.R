@@ -12,12 +12,12 @@ area_under_curve <- function(positive, score) {
 }
 
 # Shares of negatives and of positives above every threshold, thinned to 500.
-roc_curve <- function(positive, score, most = 500) {
+roc_curve <- function(positive, score) {
   order <- order(score, decreasing = TRUE)
   last <- which(!duplicated(score[order], fromLast = TRUE))
   true <- c(0, cumsum(positive[order])[last] / max(sum(positive), 1))
   false <- c(0, cumsum(!positive[order])[last] / max(sum(!positive), 1))
-  keep <- unique(round(seq(1, length(true), length.out = min(most, length(true)))))
+  keep <- unique(round(seq(1, length(true), length.out = min(500, length(true)))))
   frame(false_positive = false[keep], true_positive = true[keep])
 }
 

@@ -45,9 +45,9 @@ declare_measure(
 )
 
 # The pairs that depend most, by their information in nats.
-pair_table <- function(pairs, most = 3) {
+pair_table <- function(pairs) {
   pairs$beyond <- pmax(pairs$information - pairs$expected, 0)
-  top <- pairs[utils::head(order(-pairs$beyond), most), ]
+  top <- pairs[utils::head(order(-pairs$beyond), 3), ]
   frame(
     "strongest pairs" = paste(top$first, "+", top$second),
     "information, nats" = format_risk(top$beyond),

@@ -409,7 +409,7 @@ new_copula_fit <- function(found, table, levels, settings, this_call) {
       counts = named(found$counts)
     ),
     call = this_call,
-    marginals = marginal_table(found, variables, levels),
+    marginals = marginal_table(found, variables),
     shares = named(found$shares), levels = levels, correlation = correlation,
     orders = named(found$orders), pairs = rlang::set_names(found$pairs, pair_names),
     cell_sizes = frame(size = found$cell_size, n = found$cell_times),
@@ -418,7 +418,7 @@ new_copula_fit <- function(found, table, levels, settings, this_call) {
   )
 }
 
-marginal_table <- function(found, variables, levels) {
+marginal_table <- function(found, variables) {
   margins <- found$margins
   number <- function(x) formatC(x, digits = 4, format = "g")
   parameters <- ifelse(

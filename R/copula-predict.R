@@ -123,7 +123,13 @@ check_newdata <- function(newdata, object) {
   check_given("newdata")
   newdata <- bare_data(newdata)
   check_data_frame(newdata, "newdata")
-  check_new_columns(newdata, object$settings$key_vars)
+  absent <- setdiff(object$settings$key_vars, names(newdata))
+  if (length(absent)) {
+    stop_absent(
+      "`newdata` must have the key variables of the model as columns.",
+      absent, setdiff(names(newdata), object$settings$key_vars)
+    )
+  }
   newdata
 }
 
@@ -173,14 +179,12 @@ known_uniqueness <- function(x, pop_size, calibrate, fit = x$fit) {
 }
 
 # The fit that a result of copula_fit() or copula_uniqueness() is or holds.
-fit_of <- function(x, arg) {
+fit_of <- function(x) {
   if (inherits(x, "sdc_copula_uniqueness")) {
     return(check_result(x)$fit)
   }
   if (!inherits(x, "sdc_copula_fit")) {
-    stop_argument(
-      arg, "be a result of `copula_fit()` or `copula_uniqueness()`"
-    )
+    stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`")
   }
   check_result(x)
 }

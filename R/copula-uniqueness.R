@@ -336,10 +336,10 @@ check_drawable <- function(pop_size) {
 
 # Population sizes at which the curve is drawn: from the sample on, and beyond it
 # where only the sample was asked for.
-curve_sizes <- function(n, pop_size, length = 25) {
+curve_sizes <- function(n, pop_size) {
   to <- max(pop_size)
   if (to < 1.1 * n) to <- min(10 * n, most_people)
-  round(exp(seq(log(n), log(to), length.out = length)))
+  round(exp(seq(log(n), log(to), length.out = 25)))
 }
 
 # Uniqueness and correctness in populations of several sizes. The people drawn

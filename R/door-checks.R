@@ -252,17 +252,6 @@ check_removals <- function(n, n_records, several = FALSE) {
   check_whole(n, "n", several = several)
 }
 
-# New data that must have the key variables of a model as columns.
-check_new_columns <- function(newdata, key_vars) {
-  absent <- setdiff(key_vars, names(newdata))
-  if (length(absent)) {
-    stop_absent(
-      "`newdata` must have the key variables of the model as columns.",
-      absent, setdiff(names(newdata), key_vars)
-    )
-  }
-}
-
 # A package we suggest and do not require.
 check_installed <- function(package, purpose) {
   if (!requireNamespace(package, quietly = TRUE)) {

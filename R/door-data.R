@@ -15,7 +15,14 @@ data_advice <- function(x) {
 
 check_data_frame <- function(x, arg) {
   if (!is.data.frame(x)) {
-    stop_not_a_file(x, arg)
+    stop_sdc(
+      "bad_data",
+      c(
+        paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
+        x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
+      ),
+      data_class = class(x)
+    )
   }
   check_records(x, arg)
 }
@@ -73,17 +80,6 @@ design_file <- function(x) {
     weight_var = name, strata_var = if (isTRUE(x$has.strata)) of("strata"), cluster = grouped
   )
   new_file(data[weights > 0, , drop = FALSE], roles[lengths(roles) > 0])
-}
-
-stop_not_a_file <- function(x, arg) {
-  stop_sdc(
-    "bad_data",
-    c(
-      paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
-      x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
-    ),
-    data_class = class(x)
-  )
 }
 
 check_records <- function(data, arg = "data") {

@@ -388,7 +388,7 @@ as_file <- function(x, arg) {
   } else if (is_design(x)) {
     design_file(x)
   } else if (is_lazy_table(x)) {
-    lazy_file(x, arg)
+    lazy_file(x)
   } else if (is_remedy(x)) {
     inform_perturbed(released_file(x, arg))
   } else {
@@ -540,7 +540,7 @@ file_of_table <- function(file, table, roles) {
 
 # The file of a lazy table that a function was given as `data`: the patterns of what it
 # asks about, as its other arguments say.
-lazy_file <- function(x, arg) {
+lazy_file <- function(x) {
   of <- function(name) if (was_given(name)) argument(name)
   names <- colnames(x)
   named <- function(columns) if (is.numeric(columns)) names[columns] else columns

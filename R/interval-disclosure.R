@@ -99,7 +99,7 @@ interval_disclosure <- function(original, released, vars = NULL, ...,
   check_no_dots(...)
   check_same_records(ask$original, ask$released, c("original", "released"))
   vars <- check_num_vars(vars, role, ask$original)
-  check_in_release(vars, ask$released, "released")
+  check_in_release(vars, ask$released)
   good <- is_plain_number(width) && length(width) > 0 && all(names(width) %in% interval_rules) &&
     length(names(width)) == length(width) && !anyDuplicated(names(width)) &&
     all(is.finite(width) & width >= 0)
@@ -137,11 +137,11 @@ check_same_records <- function(before, after, args) {
   }
 }
 
-check_in_release <- function(vars, released, arg) {
+check_in_release <- function(vars, released) {
   absent <- setdiff(vars, names(released))
   if (length(absent)) {
     stop_absent(
-      paste0("`", arg, "` must have the variables that are compared."), absent, names(released)
+      "`released` must have the variables that are compared.", absent, names(released)
     )
   }
 }

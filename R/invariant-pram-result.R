@@ -78,7 +78,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   inform_torn(asked$torn)
   inform_told(told_unasked(told), pram_told_advice(told, data, columns, asked$torn))
   if (!by_pattern) inform_order(order_told, shuffle_advice)
-  inform_pram(result, asked)
+  inform_pram(result)
   result
 }
 
@@ -250,7 +250,7 @@ pram_told_advice <- function(told, data, columns, torn) {
   )
 }
 
-inform_pram <- function(x, asked) {
+inform_pram <- function(x) {
   if (x$diagnostics$n_merged > 0) {
     inform_sdc(
       "merged_levels",

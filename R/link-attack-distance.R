@@ -65,14 +65,13 @@ margin_table <- function(one, unknown) {
 }
 
 # The interval of Clopper and Pearson for an expected number of n.
-binomial_interval <- function(x, n, level = 0.95) {
-  tail <- (1 - level) / 2
+binomial_interval <- function(x, n) {
   if (is.na(n) || n == 0) {
     return(list(low = NA_real_, high = NA_real_))
   }
   list(
-    low = n * ifelse(x > 0, stats::qbeta(tail, x, n - x + 1), 0),
-    high = n * ifelse(x < n, stats::qbeta(1 - tail, x + 1, n - x), 1)
+    low = n * ifelse(x > 0, stats::qbeta(0.025, x, n - x + 1), 0),
+    high = n * ifelse(x < n, stats::qbeta(0.975, x + 1, n - x), 1)
   )
 }
 

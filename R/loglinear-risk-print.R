@@ -124,12 +124,6 @@ left_out_clause <- function(n_excluded, n_used, missing) {
   )
 }
 
-# The value to report: corrected where there is a correction.
-reported <- function(estimates, measure) {
-  corrected <- estimates[[paste0(measure, "_corrected")]]
-  ifelse(is.na(corrected), estimates[[measure]], corrected)
-}
-
 # With equal weights all sampling fractions are the same, and z judges the model alone.
 loglinear_fit_line <- function(row, equal_weights) {
   if (equal_weights) row$sampling <- "raked"

@@ -124,7 +124,8 @@ scenario_shares <- function(e, level) {
   interval <- paste0(
     " (", format_percent(level), " interval ", rate(e$tau1_low), " to ", rate(e$tau1_high), ")"
   )
-  shares <- paste0(rate(reported(e, "tau1")), ifelse(is.na(e$tau1_low), "", interval))
+  reported <- ifelse(is.na(e$tau1_corrected), e$tau1, e$tau1_corrected)
+  shares <- paste0(rate(reported), ifelse(is.na(e$tau1_low), "", interval))
   paste0(
     shares[[1]], " of the records are expected to be unique in the sample and in the population ",
     "by this file alone, ", shares[[2]],

@@ -82,9 +82,7 @@ check_distances <- function(x, name) {
 }
 
 # Whose matches are counted: records or outside patterns.
-match_subject <- function(x, n) {
-  paste0(if (x$settings$patterns) "pattern" else "record", if (n != 1) "s")
-}
+match_subject <- function(x) if (x$settings$patterns) "pattern" else "record"
 
 # The unit that is counted: records or households.
 match_unit <- function(x, n) {

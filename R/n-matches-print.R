@@ -15,7 +15,7 @@ declare_measure(
   ),
   title = "Matches of records with missing or uncertain values",
   question = paste0(
-    "with how many ", match_unit(x, 2), " does each ", match_subject(x, 1), " agree?"
+    "with how many ", match_unit(x, 2), " does each ", match_subject(x), " agree?"
   ),
   size = paste0(
     plural(x$settings$n, "record"), ", ",
@@ -24,7 +24,7 @@ declare_measure(
     plural(length(unique(unlist(x$settings$key_sets))), "key variable"), "; ",
     match_missing_clause(x$settings$missing),
     if (nrow(e) == 1 && n_deleted > 0) {
-      paste0("; ", plural(n_deleted, paste("incomplete", match_subject(x, 1))), " deleted")
+      paste0("; ", plural(n_deleted, paste("incomplete", match_subject(x))), " deleted")
     }, "."
   ),
   k = figure(
@@ -94,7 +94,7 @@ declare_measure(
   ),
   spread = "Record risk 1/m",
   notes = list(
-    if (all(n == 0)) paste0("No ", match_subject(x, 1), " is complete: nothing is left to count."),
+    if (all(n == 0)) paste0("No ", match_subject(x), " is complete: nothing is left to count."),
     match_rule_line(x), unmatched_line(x), missing_line(x$diagnostics$missing, x$settings$n),
     identifying_line(x$diagnostics$identifying)
   ),
@@ -108,7 +108,7 @@ declare_measure(
     if (nrow(e) > 1) paste0(", the one of ", nrow(e), " key sets with most uniques")
   ),
   found = if (all(n == 0)) {
-    paste("no", match_subject(x, 1), "is complete")
+    paste("no", match_subject(x), "is complete")
   } else if (x$settings$patterns && all(record_risk(x) %in% 0)) {
     "no pattern has a match, so that nobody behind them can be in the file"
   },

@@ -1,7 +1,6 @@
 # From counted matches to the result of n_matches(): records, estimates, theta.
 
-new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data,
-                          patterns, this_call) {
+new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data, this_call) {
   outside <- !is.null(coded$targets)
   n <- coded$table$n
   n_targets <- if (outside) coded$targets$n else n

@@ -219,7 +219,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     inform_identifying(identifying)
     coded$identifying <- identifying
     with_limit(new_n_matches(
-      found, coded, sets, settings, weights, tolerance, data, patterns, ask$call
+      found, coded, sets, settings, weights, tolerance, data, ask$call
     ), limit)
   })
 }

@@ -53,7 +53,7 @@ removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e
   chosen <- choose_analysis(x, p, alpha, max_sets)
   with_progress("Bounds of removal", {
     coded <- code_again(x, data)
-    check_fewer(n, coded$table$n, "n")
+    check_fewer(n, coded$table$n)
     settings <- x$settings
     found <- removal_bounds(coded, chosen, settings, n)
     rows <- length(n)

@@ -123,7 +123,7 @@ removal_path <- function(x, data, n, by = c(
   by <- check_choice(by, names(removal_orders), "by")
   plan <- list(
     n = n, by = by, block = check_whole(block, "block"),
-    top = check_share(top, "top"),
+    top = check_top(top),
     n_sim = check_whole(n_sim, "n_sim", high = 10000),
     max_memory = check_memory(ask$max_memory)
   )
@@ -138,7 +138,7 @@ removal_path <- function(x, data, n, by = c(
   }
   with_progress("Removing records", {
     coded <- code_again(x, data)
-    check_fewer(n, coded$table$n, "n")
+    check_fewer(n, coded$table$n)
     found <- if (by %in% adaptive_orders) {
       list(paths = list(adaptive_path(coded, chosen, x$settings, plan)))
     } else {
@@ -174,9 +174,9 @@ removal_orders <- c(
 adaptive_orders <- c("top_count", "u_plus_updated", "proper")
 
 # A share above 0 and at most 1.
-check_share <- function(x, arg) {
+check_top <- function(x) {
   if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
-    stop_argument(arg, "be one number above 0 and at most 1")
+    stop_argument("top", "be one number above 0 and at most 1")
   }
   as.double(x)
 }
@@ -188,10 +188,10 @@ check_memory <- function(x) {
   as.double(x)
 }
 
-check_fewer <- function(n, n_records, arg) {
+check_fewer <- function(n, n_records) {
   if (any(n >= n_records)) {
     stop_argument(
-      arg, paste0("be less than the number of records in use (", format_count(n_records), ")"),
+      "n", paste0("be less than the number of records in use (", format_count(n_records), ")"),
       found = paste0("It is ", format_count(max(n)), ".")
     )
   }

@@ -63,7 +63,6 @@ figure_scope <- function(x, limit = NULL) {
 figure_rows <- function(x, limit, board = FALSE, only = NULL) {
   about <- declaration_of(x)
   e <- unclass(x)$estimates
-  n <- nrow(e)
   scope <- figure_scope(x, limit)
   each <- eval(about$each, scope)
   figures <- Filter(function(f) is.null(only) || f$name %in% only, about$figures)
@@ -72,7 +71,7 @@ figure_rows <- function(x, limit, board = FALSE, only = NULL) {
     if (is.null(value)) {
       return(NULL)
     }
-    row <- figure_row(f, value, scope, n)
+    row <- figure_row(f, value, scope)
     row$label <- paste0(row$label, each)
     row$analysis <- seq_along(value)
     if (board) lapply(row, `[`, which(rep_len(eval(f$board, scope), length(value)))) else row
@@ -83,7 +82,7 @@ figure_rows <- function(x, limit, board = FALSE, only = NULL) {
   do.call(frame, lapply(rows, `[`, order(rows$analysis)))
 }
 
-figure_row <- function(f, value, scope, n) {
+figure_row <- function(f, value, scope) {
   of <- function(field, otherwise) {
     found <- eval(f[[field]], scope)
     rep_len(if (is.null(found)) otherwise else found, length(value))

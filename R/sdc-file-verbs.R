@@ -129,19 +129,19 @@ dim.sdc_open_file <- function(x) {
 #' @export
 head.sdc_open_file <- function(x, ...) {
   announce("head")
-  stop_no_single_records(x, "first records")
+  stop_no_single_records("first records")
 }
 
 #' @export
 tail.sdc_open_file <- function(x, ...) {
   announce("tail")
-  stop_no_single_records(x, "last records")
+  stop_no_single_records("last records")
 }
 
 #' @export
 as.data.frame.sdc_open_file <- function(x, ...) {
   announce("as.data.frame")
-  stop_no_single_records(x, "records")
+  stop_no_single_records("records")
 }
 
 #' @export
@@ -150,12 +150,12 @@ as.data.frame.sdc_open_file <- function(x, ...) {
   own <- c(past_parts, "data", "roles", "codes", "table", "lazy", "before")
   if (is.null(value) && !name %in% own && name %in% names(all_columns_of(unclass(x)))) {
     announce("$")
-    stop_no_single_records(x, paste0("values of ", quote_names(name)))
+    stop_no_single_records(paste0("values of ", quote_names(name)))
   }
   value
 }
 
-stop_no_single_records <- function(x, what) {
+stop_no_single_records <- function(what) {
   stop_sdc(
     "bad_data",
     c(

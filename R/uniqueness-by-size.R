@@ -53,7 +53,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   check_given("x")
   remember(ask)
   check_no_dots(...)
-  fit <- fit_of(x, "x")
+  fit <- fit_of(x)
   pop_size <- size_of_population(fit$settings$n, pop_size, sampling_fraction)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]

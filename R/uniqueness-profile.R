@@ -67,7 +67,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   check_given(c("x", "record"))
   remember(ask)
   check_no_dots(...)
-  fit <- fit_of(x, "x")
+  fit <- fit_of(x)
   score <- score_of(x, score)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
   max_values <- check_whole(max_values, "max_values", low = 2)

@@ -69,7 +69,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
   population <- bare_data(population)
   remember(ask)
   check_no_dots(...)
-  fit <- fit_of(x, "x")
+  fit <- fit_of(x)
   if (missing(population)) stop_argument("population", "be given")
   check_data_frame(population, "population")
   score <- score_of(x, score)
