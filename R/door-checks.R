@@ -163,30 +163,32 @@ percent_advice <- function(x) {
   }
 }
 
-check_positive <- function(x, arg, finite = FALSE) {
-  if (!are_distinct_numbers(x, FALSE) || x <= 0 || finite && is.infinite(x)) {
-    stop_argument(arg, paste0("be one ", if (finite) "finite ", "number above 0"), given_words(x))
+# One number, or several distinct ones, for which `good` holds.
+check_number <- function(x, arg, must, good, advice = NULL, several = FALSE) {
+  if (!are_distinct_numbers(x, several) || !all(good)) {
+    stop_argument(arg, must, given_words(x), advice)
   }
   as.double(x)
+}
+
+check_positive <- function(x, arg, finite = FALSE) {
+  must <- paste0("be one ", if (finite) "finite ", "number above 0")
+  check_number(x, arg, must, x > 0 && !(finite && is.infinite(x)))
 }
 
 # Distinct probabilities strictly between 0 and 1.
 check_probability <- function(x, arg, several = FALSE) {
-  what <- if (several) "be distinct numbers" else "be one number"
-  if (!are_distinct_numbers(x, several) || any(x <= 0 | x >= 1)) {
-    stop_argument(
-      arg, paste(what, "strictly between 0 and 1"), given_words(x), percent_advice(x)
-    )
-  }
-  as.double(x)
+  must <- paste(if (several) "be distinct numbers" else "be one number", "strictly between 0 and 1")
+  check_number(x, arg, must, x > 0 & x < 1, percent_advice(x), several)
 }
 
 # One number from 0 to 1, both included.
 check_zero_to_one <- function(x, arg) {
-  if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 1) {
-    stop_argument(arg, "be one number from 0 to 1", given_words(x), percent_advice(x))
-  }
-  as.double(x)
+  check_number(x, arg, "be one number from 0 to 1", x >= 0 && x <= 1, percent_advice(x))
+}
+
+check_share <- function(x, arg) {
+  check_number(x, arg, "be one number above 0 and at most 1", x > 0 && x <= 1, percent_advice(x))
 }
 
 # Names or positions of columns, as positions. `arg` names the argument.
@@ -284,13 +286,4 @@ check_column <- function(x, data, arg) {
     stop_argument(arg, "name one column of `data`")
   }
   check_columns(x, data, arg)
-}
-
-check_attempt <- function(x) {
-  if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
-    stop_argument(
-      "prob_attempt", "be one number above 0 and at most 1", given_words(x), percent_advice(x)
-    )
-  }
-  as.double(x)
 }

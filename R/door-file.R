@@ -245,7 +245,7 @@ more_roles <- function(data, ...) {
   Map(refuse_lone_number, roles, names(roles))
   attempt <- lapply(given[names(given) == "prob_attempt"], function(given) {
     x <- rlang::eval_tidy(given)
-    if (!is.null(x)) check_attempt(x)
+    if (!is.null(x)) check_share(x, "prob_attempt")
   })
   rlang::set_names(c(roles, attempt), file_dots[c(names(roles), names(attempt))])
 }
@@ -593,11 +593,6 @@ sdc_file.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = NULL,
   announce("sdc_file")
   check_no_dots(...)
   state <- check_choice(state, c("current", "original"), "state")
-  given <- list(
-    key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
-    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
-    key_groups = key_groups, missing = missing
-  )
-  given <- given[!vapply(given, is.null, NA)]
+  given <- Filter(Negate(is.null), given_roles())
   do.call(sdc_file, c(list(micro_file(data, "data", state)), given))
 }

@@ -166,11 +166,8 @@ check_reserved <- function(keys, weight_var) {
   }
 }
 
-check_max_patterns <- function(max_patterns) {
-  if (!are_distinct_numbers(max_patterns, FALSE) || max_patterns < 1) {
-    stop_argument("max_patterns", "be one number of at least 1")
-  }
-  as.double(max_patterns)
+check_max_patterns <- function(x) {
+  check_number(x, "max_patterns", "be one number of at least 1", x >= 1)
 }
 
 check_few_patterns <- function(n, max_patterns) {

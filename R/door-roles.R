@@ -181,12 +181,13 @@ file_lines <- function(x) {
   strwrap(sub("^# ", "", lines), console_width() - 1, prefix = "# ")
 }
 
+role_words <- c(
+  weight_var = "weights", hh_id = "households", strata_var = "strata", sensitive = "sensitive",
+  id_vars = "identifiers", num_vars = "continuous", cluster = "clusters"
+)
+
 roles_line <- function(roles, n) {
-  words <- c(
-    key_vars = "key variables", weight_var = "weights", hh_id = "households",
-    strata_var = "strata", sensitive = "sensitive", id_vars = "identifiers",
-    num_vars = "continuous", cluster = "clusters"
-  )
+  words <- c(key_vars = "key variables", role_words)
   said <- vapply(intersect(names(words), names(roles)), function(role) {
     paste(words[[role]], paste(roles[[role]], collapse = ", "))
   }, "")
@@ -202,12 +203,9 @@ attempt_words <- function(roles) {
 
 role_lines <- function(x, n) {
   roles <- x$roles
-  one <- function(role, word) if (!is.null(role)) paste(word, quote_names(role))
+  known <- intersect(names(role_words), names(roles))
   said <- c(
-    one(roles$weight_var, "weights"), one(roles$hh_id, "households"),
-    one(roles$strata_var, "strata"), one(roles$sensitive, "sensitive"),
-    one(roles$id_vars, "identifiers"), one(roles$num_vars, "continuous"),
-    one(roles$cluster, "clusters"),
+    paste(role_words[known], vapply(roles[known], quote_names, "")),
     if (length(roles$key_groups)) paste("key groups", quote_names(names(roles$key_groups))),
     if (!is.null(roles$missing)) paste0("missing = \"", roles$missing, "\""),
     attempt_words(roles)

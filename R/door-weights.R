@@ -100,27 +100,14 @@ stop_weights <- function(name, found, advice = NULL) {
 # the population or as it is; NULL where neither is given.
 check_fraction <- function(n, pop_size, sampling_fraction) {
   if (!is.null(pop_size)) {
-    if (!are_distinct_numbers(pop_size, FALSE) || !is.finite(pop_size) || pop_size < n) {
-      stop_argument(
-        "pop_size",
-        paste0(
-          "be one finite number, at least the number of records",
-          # Checked with one record before any is counted.
-          if (n > 1) paste0(", ", format_count(n))
-        ),
-        given_words(pop_size)
-      )
-    }
+    check_number(pop_size, "pop_size", paste0(
+      "be one finite number, at least the number of records",
+      # Checked with one record before any is counted.
+      if (n > 1) paste0(", ", format_count(n))
+    ), is.finite(pop_size) && pop_size >= n)
   }
   if (!is.null(sampling_fraction)) {
-    if (!are_distinct_numbers(sampling_fraction, FALSE) ||
-          sampling_fraction <= 0 || sampling_fraction > 1) {
-      stop_argument(
-        "sampling_fraction", "be one number above 0 and at most 1",
-        given_words(sampling_fraction), percent_advice(sampling_fraction)
-      )
-    }
-    sampling_fraction <- as.double(sampling_fraction)
+    sampling_fraction <- check_share(sampling_fraction, "sampling_fraction")
   }
   if (is.null(pop_size)) {
     return(sampling_fraction)

@@ -148,10 +148,7 @@ check_violation <- function(threshold, weight_threshold, combine, weight_var) {
     threshold <- check_whole(threshold, "threshold")
   }
   if (!is.null(weight_threshold)) {
-    if (!are_distinct_numbers(weight_threshold, FALSE) || !is.finite(weight_threshold) ||
-          weight_threshold <= 0) {
-      stop_argument("weight_threshold", "be one finite number above 0")
-    }
+    check_positive(weight_threshold, "weight_threshold", finite = TRUE)
     if (is.null(weight_var)) {
       stop_argument(
         "weight_var", "name the column of weights if `weight_threshold` is given"

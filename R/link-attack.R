@@ -194,8 +194,10 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
     intruders = check_intruders(weights, missing(weights), id),
     by_value = check_flag(by_value, "by_value"),
     prior_match = check_probability(prior_match, "prior_match"),
-    coverage = check_coverage(coverage), engine = "choose",
-    max_work = check_max_work(ask$max_work),
+    coverage = if (!is.null(coverage)) check_share(coverage, "coverage"), engine = "choose",
+    max_work = check_number(
+      ask$max_work, "max_work", "be one positive number of nanoseconds", ask$max_work > 0
+    ),
     without_work = check_sensitivity(ask$sensitivity, id),
     one_to_one = check_one_to_one(one_to_one, id, ask$known, ask$released),
     details = TRUE, thresholds = claim_thresholds
@@ -260,28 +262,6 @@ words_given <- function(weights) {
   } else {
     paste0("More than once: ", quote_names(unique(weights[duplicated(weights)])), ".")
   }
-}
-
-check_coverage <- function(coverage) {
-  if (is.null(coverage)) {
-    return(NULL)
-  }
-  if (!are_distinct_numbers(coverage, FALSE) || coverage <= 0 || coverage > 1) {
-    stop_argument(
-      "coverage", "be one number above 0 and at most 1", given_words(coverage),
-      percent_advice(coverage)
-    )
-  }
-  as.double(coverage)
-}
-
-check_max_work <- function(max_work) {
-  if (!are_distinct_numbers(max_work, FALSE) || max_work <= 0) {
-    stop_argument(
-      "max_work", "be one positive number of nanoseconds", given_words(max_work)
-    )
-  }
-  as.double(max_work)
 }
 
 # The work for which attacks without each key are repeated.

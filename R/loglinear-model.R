@@ -36,11 +36,8 @@ check_interval <- function(interval) {
   check_choice(interval, c("corrected", "none"), "interval")
 }
 
-check_max_cells <- function(max_cells) {
-  if (!are_distinct_numbers(max_cells, FALSE) || max_cells < 1 || max_cells > 1e11) {
-    stop_argument("max_cells", "be one number from 1 to 1e11")
-  }
-  as.double(max_cells)
+check_max_cells <- function(x) {
+  check_number(x, "max_cells", "be one number from 1 to 1e11", x >= 1 && x <= 1e11)
 }
 
 check_population <- function(weight_var, pop_size, sampling_fraction) {

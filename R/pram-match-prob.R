@@ -43,9 +43,7 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
   check_no_dots(...)
   check_given(c("counts", "theta"))
   counts <- check_counts(counts, "counts")
-  if (!are_distinct_numbers(theta, FALSE) || theta < 0 || theta > 1) {
-    stop_argument("theta", "be one number from 0 to 1")
-  }
+  check_number(theta, "theta", "be one number from 0 to 1", theta >= 0 && theta <= 1)
   a <- check_counts(a, "a")
   check_match_size(counts, a)
   found <- with_progress("Match probabilities", {

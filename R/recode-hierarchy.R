@@ -102,9 +102,7 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
   check_given("x")
   name <- if (is.null(name)) variable_name(substitute(x)) else as.character(name)[[1]]
   check_flag(drop, "drop")
-  if (!are_distinct_numbers(origin, FALSE) || !is.finite(origin)) {
-    stop_argument("origin", "be one finite number")
-  }
+  check_number(origin, "origin", "be one finite number", is.finite(origin))
   if (!is.null(ask$population) && is.null(rare)) {
     stop_argument("population", "be given with `rare`, the least number of people")
   }

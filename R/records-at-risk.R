@@ -148,17 +148,11 @@ is_probability <- function(x) {
 
 # A limit of record risks, NULL for none.
 check_record_limit <- function(limit, probability = TRUE) {
-  if (is.null(limit)) {
-    return(NULL)
-  }
+  must <- if (probability) "be one probability from 0 to 1" else "be one number of at least 0"
   top <- if (probability) 1 else Inf
-  if (!are_distinct_numbers(limit, FALSE) || limit < 0 || limit > top) {
-    stop_argument(
-      "limit", if (probability) "be one probability from 0 to 1" else "be one number of at least 0",
-      given_words(limit), if (probability) limit_advice(limit)
-    )
-  }
-  as.double(limit)
+  if (!is.null(limit)) check_number(
+    limit, "limit", must, limit >= 0 && limit <= top, if (probability) limit_advice(limit)
+  )
 }
 
 # Fewer than k matches are a risk above 1/k.

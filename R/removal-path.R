@@ -123,7 +123,7 @@ removal_path <- function(x, data, n, by = c(
   by <- check_choice(by, names(removal_orders), "by")
   plan <- list(
     n = n, by = by, block = check_whole(block, "block"),
-    top = check_top(top),
+    top = check_number(top, "top", "be one number above 0 and at most 1", top > 0 && top <= 1),
     n_sim = check_whole(n_sim, "n_sim", high = 10000),
     max_memory = check_memory(ask$max_memory)
   )
@@ -173,19 +173,8 @@ removal_orders <- c(
 )
 adaptive_orders <- c("top_count", "u_plus_updated", "proper")
 
-# A share above 0 and at most 1.
-check_top <- function(x) {
-  if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
-    stop_argument("top", "be one number above 0 and at most 1")
-  }
-  as.double(x)
-}
-
 check_memory <- function(x) {
-  if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 2^50) {
-    stop_argument("max_memory", "be one number of bytes, 0 or more")
-  }
-  as.double(x)
+  check_number(x, "max_memory", "be one number of bytes, 0 or more", x >= 0 && x <= 2^50)
 }
 
 check_fewer <- function(n, n_records) {

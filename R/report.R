@@ -167,7 +167,7 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
   check_flag(overwrite, "overwrite")
   check_flag(pictures, "pictures")
   settings <- list(
-    internal = internal, prob_attempt = check_attempt(prob_attempt),
+    internal = internal, prob_attempt = check_share(prob_attempt, "prob_attempt"),
     limit = check_report_limits(limit), title = check_title(title),
     pictures = pictures
   )
