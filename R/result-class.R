@@ -6,9 +6,8 @@
 #   settings     what was asked, with a fingerprint of the data, not the data
 #   diagnostics  how the computation went
 #   call         the call
-# and the extras of its method. A method adds a declaration (R/aaa-measure.R), of which prints
-# and sentences are made (R/result-print.R), and, where its records carry a risk,
-# `record_risk()`.
+# and the extras of its method. A method adds a declaration (R/aaa-measure.R), of which prints,
+# sentences and summaries are made (R/result-print.R).
 
 new_sdc_result <- function(class, estimates, records, settings, diagnostics,
                            call, ...) {
