@@ -24,6 +24,7 @@ micro_file <- function(object, arg = "data", state = "current") {
   if (state == "current") {
     file$object <- object
     file$protected <- micro_protected(slots)
+    if (length(file$protected$perturbed)) file$remedy <- "invariant_pram"
     file$original <- micro_originals(slots, data)
     signal_micro(file, slots)
   }

@@ -409,3 +409,21 @@ test_that("a share of few values that a column or the order reveals is not shown
   expect_match(made$text, "CENREG, 81.9% come back", fixed = TRUE)
   expect_match(made$text, "DAGE reveals 100% of the protected values", fixed = TRUE)
 })
+
+test_that("counts of records whose values are disclosed are withheld together", {
+  set.seed(3)
+  data <- data.frame(a = stats::rlnorm(600), g = rep(1:3, 200))
+  file <- sdc_file(data, "g", num_vars = "a")
+  x <- quietly(interval_disclosure(file, microaggregate(file, k = 3)))
+  e <- x$estimates
+  expect_identical(e$n_any, e$n_all)
+  few <- 600 - e$n_any < 5
+  expect_true(any(few))
+  path <- tempfile(fileext = ".html")
+  quietly(sdc_report(x, file = path, pictures = FALSE))
+  log <- jsonlite::fromJSON(sub("html$", "json", path), simplifyVector = FALSE)
+  shown <- log$results[[1]]$tables$estimates
+  for (name in c("n_within", "n_any", "n_all", "prop_any", "prop_all")) {
+    expect_false(any(vapply(shown[[name]][few], is.numeric, NA)), info = name)
+  }
+})

@@ -232,3 +232,27 @@ test_that("mistakes on a file of a database say what to do", {
   # What was counted stays.
   expect_equal(quietly(file_check(lost))$estimates, check$estimates)
 })
+
+test_that("other columns of a table make the page of a protected file unclear", {
+  set.seed(4)
+  data <- data.frame(
+    age = sample(10, 2000, TRUE, 10:1), job = sample(letters[1:9], 2000, TRUE, (1:9)^-1.2),
+    region = sample(5, 2000, TRUE, c(50, 30, 10, 8, 2))
+  )
+  data$code <- c("c", "e", "a", "d", "b")[data$region]
+  keys <- c("age", "job", "region")
+  file <- sdc_file(engine_table("sqlite", data), keys)
+  x <- quietly(suppress_cells(file, k = 4, importance = c(age = 3, job = 3)))
+  found <- quietly(file_check(release_data(x)))
+  k <- found$estimates[found$estimates$measure == "k", ]
+  expect_identical(k$verdict, "unclear")
+  expect_identical(k$reason, "columns are not compared with the key variables: \"code\"")
+  expect_identical(found$diagnostics$not_compared, "code")
+  # The code gives every region back: records are unique by it.
+  released <- as.data.frame(dplyr::collect(release_data(x)))
+  released$region <- match(released$code, c("c", "e", "a", "d", "b"))
+  expect_identical(min(quietly(n_matches(released, keys))$records$n_matches), 1L)
+  # Without it the suppression holds, and so does a table that nothing was done to.
+  expect_identical(page_verdict(quietly(release_data(x, drop = "code"))), "ok")
+  expect_length(quietly(file_check(file))$diagnostics$not_compared, 0)
+})

@@ -200,6 +200,11 @@ test_that("key variables perturbed by PRAM, or copied in pramVars, are reported"
   data <- transform(testdata, sex = factor(sex))
   set.seed(1)
   perturbed <- hushed(sdcMicro::pram(object_of(data), variables = "sex"))
+  # Matches of exchanged values judge nobody.
+  judged <- measures(hushed(file_check(perturbed)))
+  judged <- judged[!is.na(judged$limit) & !is.na(judged$value), ]
+  expect_identical(unique(judged$verdict), "not judged")
+  expect_match(judged$note[[1]], "values were exchanged", fixed = TRUE)
   expect_message(
     n_matches(perturbed), "\"sex\"",
     class = "sdcRisk_message_perturbed_keys"
