@@ -159,6 +159,10 @@ without_told_keys <- function(rows, missing, told) {
   rows <- unclear(rows, length(odd) > 0 & rows$verdict == "ok", paste0(
     "columns are not compared with the key variables: ", quote_names(odd)
   ))
+  ignored <- told$ignored
+  rows <- unclear(rows, length(ignored) > 0 & rows$verdict == "ok", paste0(
+    "the engine counts values that differ by case or blanks alone as one: ", quote_names(ignored)
+  ))
   kept <- anyNA(told$told_by_order$by)
   past <- length(told$history) > 0
   unclear(rows, kept & rows$verdict == "ok" & (past | missing != "exclude"), paste(

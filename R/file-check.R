@@ -147,7 +147,7 @@
 #'     missing; `told_before`: others that reveal values that a protection in the history changed,
 #'     `told_others` of other variables; `told_by_order`: what the order reveals;
 #'     `told_by_columns`: columns that reveal key variables, see [release_data()]; `finer_columns`:
-#'     those without a role that are more detailed; `not_compared`: those that cannot be compared}
+#'     those without a role that are more detailed; `not_compared`: those that are not compared}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
@@ -315,7 +315,13 @@ check_file <- function(given, roles) {
   for (part in c("codes", past_parts)) {
     if (!is.null(given[[part]])) file[[part]] <- given[[part]]
   }
-  file$in_database <- setdiff(if (!is.null(given$table)) colnames(given$table), names(file$data))
+  if (!is.null(given$table)) {
+    check_still_counted(given)
+    file$in_database <- setdiff(colnames(given$table), names(file$data))
+    file$ignored <- unlist(columns_ignoring(
+      given$table, list(key_vars = file$roles$key_vars, patterns = given$data)
+    ), use.names = FALSE)
+  }
   file
 }
 
@@ -370,6 +376,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   asked$told_before <- before[of_keys, ]
   asked$told_by_order <- told_by_kept_order(file, seen, asked$keys)
   asked$not_compared <- not_compared(file, asked)
+  asked$ignored <- file$ignored
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
@@ -394,6 +401,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       told_before = asked$told_before, told_others = before[!of_keys, ],
       told_by_order = asked$told_by_order,
       finer_columns = asked$finer_columns, not_compared = asked$not_compared,
+      ignored = asked$ignored,
       doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
       notes = check_notes(facts)
     ),

@@ -61,6 +61,24 @@ pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL
   table
 }
 
+# The patterns of a file must still be those of its table. Without a connection they are what is
+# known, and nothing can be released.
+check_still_counted <- function(file) {
+  names <- setdiff(names(file$data), file$roles$weight_var)
+  now <- tryCatch(
+    suppressMessages(suppressWarnings(pattern_table(dplyr::arrange(file$table), names))),
+    sdcRisk_error = function(e) NULL
+  )
+  if (is.null(now)) {
+    return(invisible())
+  }
+  counts <- lapply(list(file$data, pattern_file(now)$data), function(data) {
+    rows <- c(lapply(as.list(data)[names], as.character), list(times_of(data)))
+    sort(do.call(paste, c(unname(rows), sep = "\r")), method = "radix")
+  })
+  if (!identical(counts[[1]], counts[[2]])) stop_table_changed()
+}
+
 # The pattern table of what lazy_columns() has found, counted by the engine.
 engine_patterns <- function(data, asked, max_patterns) {
   query <- pattern_query(data, asked)

@@ -36,6 +36,8 @@ bare_frame <- function(x) {
   if (!inherits(x, "sdc_file")) {
     return(x)
   }
+  # A file that was saved comes without the verbs of its table.
+  if (is_file_table(x)) loadNamespace("dbplyr")
   attr(x, "roles") <- NULL
   attr(x, "kept") <- NULL
   class(x) <- setdiff(class(x), c("sdc_table", "sdc_file"))

@@ -256,3 +256,21 @@ test_that("other columns of a table make the page of a protected file unclear", 
   expect_identical(page_verdict(quietly(release_data(x, drop = "code"))), "ok")
   expect_length(quietly(file_check(file))$diagnostics$not_compared, 0)
 })
+
+test_that("the page of a table is that of its records now, compared letter by letter", {
+  table <- engine_table("sqlite", data.frame(a = rep(1:2, each = 50), b = rep(1:5, 20)))
+  con <- dbplyr::remote_con(table)
+  file <- sdc_file(table, c("a", "b"))
+  expect_identical(page_verdict(file), "ok")
+  name <- dbplyr::remote_name(table)
+  DBI::dbExecute(con, paste("UPDATE", DBI::dbQuoteIdentifier(con, name), "SET a = rowid"))
+  expect_error(file_check(file), "must not change", class = "sdcRisk_error_bad_data")
+  expect_identical(page_verdict(sdc_file(table, c("a", "b"))), "above")
+  DBI::dbExecute(con, "CREATE TABLE cases (x TEXT COLLATE NOCASE, y INT)")
+  on.exit(DBI::dbExecute(con, "DROP TABLE cases"))
+  # Four x and one X, five by the engine.
+  DBI::dbAppendTable(con, "cases", data.frame(x = c("X", rep(c("x", "y"), 4)), y = 1L))
+  page <- quietly(file_check(sdc_file(dplyr::tbl(con, "cases"), c("x", "y"))))
+  expect_identical(page$estimates$verdict[[1]], "unclear")
+  expect_match(page$estimates$reason[[1]], "case or blanks alone as one: \"x\"", fixed = TRUE)
+})
