@@ -44,8 +44,6 @@ rs_group <- function(table, run) .Call(wrap__rs_group, table, run)
 
 rs_codes <- function(tables, run) .Call(wrap__rs_codes, tables, run)
 
-rs_column_fit <- function(groups, values) .Call(wrap__rs_column_fit, groups, values)
-
 rs_memory <- function(vectors) .Call(wrap__rs_memory, vectors)
 
 rs_secret_order <- function(groups) .Call(wrap__rs_secret_order, groups)

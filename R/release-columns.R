@@ -231,7 +231,19 @@ shown_by_ties <- function(column, v, least, at) {
 # Of each value of a column, in order: the commonest value of the variable (`best`). Over
 # all: records, those beyond the first of each value (`extra`), those with another value
 # than the commonest of their group (`errors`).
-column_fit <- function(group, value) unwrap(call_core(rs_column_fit, group, value))
+column_fit <- function(group, value) {
+  at <- which(group > 0 & value > 0)
+  at <- at[order(group[at], value[at], method = "radix")]
+  cells <- runs_of(group[at], value[at])
+  by_size <- order(cells$first, -cells$size, method = "radix")
+  top <- by_size[!duplicated(cells$first[by_size])]
+  n <- length(at)
+  counts <- tabulate(value[at])
+  list(
+    group = cells$first[top], best = cells$second[top], n = n, extra = n - length(top),
+    errors = n - sum(cells$size[top]), commonest = max(counts, 0) / max(n, 1)
+  )
+}
 
 # Runs of equal pairs in sorted vectors.
 runs_of <- function(first, second) {

@@ -210,7 +210,7 @@ test_that("a column that cannot be compared leaves no protected file within its 
   for (column in list(scale(people$age), as.list(people$age), people$age + 0i)) {
     expect_identical(verdict_with(column)$verdict, "unclear")
   }
-  expect_match(verdict_with(scale(people$age))$reason, "cannot be compared .* \"other\"")
+  expect_match(verdict_with(scale(people$age))$reason, "are not compared .* \"other\"")
   expect_identical(verdict_with(rep(1:2, 1001))$verdict, "ok")
   # Nothing was protected, so nothing can be revealed.
   twins <- data.frame(a = rep(1:2, 10), other = I(as.list(1:20)))

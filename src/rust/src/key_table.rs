@@ -1,7 +1,6 @@
 //! Key tables as R holds them: coded, taken apart, asked for groups and codes.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::fit::column_fit;
 use sdcrisk_core::linkage::{partners, NONE};
 use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::random::secret_order;
@@ -387,23 +386,6 @@ fn codes_of(table: &KeyTable, run: &Run) -> Result<List> {
     Ok(List::from_values(columns))
 }
 
-/// The commonest value of every group, both columns of codes, and how often others stand there.
-#[extendr]
-fn rs_column_fit(groups: Robj, values: Robj) -> Robj {
-    guard(|| {
-        let fit = column_fit(integers(&groups, "groups")?, integers(&values, "values")?)?;
-        Ok(list!(
-            n = fit.n as i32,
-            extra = (fit.n - fit.groups.len()) as i32,
-            errors = fit.errors as i32,
-            commonest = fit.commonest as f64 / f64::max(fit.n as f64, 1.0),
-            group = fit.groups,
-            best = fit.best
-        )
-        .into())
-    })
-}
-
 /// A hash of the memory of every vector.
 #[extendr]
 fn rs_memory(vectors: Robj) -> Robj {
@@ -425,7 +407,6 @@ extendr_module! {
     fn rs_fingerprint;
     fn rs_group;
     fn rs_codes;
-    fn rs_column_fit;
     fn rs_memory;
     fn rs_secret_order;
 }

@@ -8,7 +8,6 @@
 //! | module | question |
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
-//! | [`fit`] | how close is one column to a function of another? |
 //! | [`key_sets`] | which sets of key variables are there? |
 //! | [`recode`] | which recoding is the cheapest that keeps a limit? |
 //! | [`key_overview`] | what does every key variable hold and add? |
@@ -49,7 +48,6 @@ mod cases;
 pub mod copula;
 pub mod error;
 pub mod exhaustive;
-pub mod fit;
 pub mod fraction;
 mod gamma;
 mod hash;
