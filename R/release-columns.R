@@ -233,15 +233,33 @@ shown_by_ties <- function(column, v, least, at) {
 # than the commonest of their group (`errors`).
 column_fit <- function(group, value) {
   at <- which(group > 0 & value > 0)
-  at <- at[order(group[at], value[at], method = "radix")]
-  cells <- runs_of(group[at], value[at])
-  by_size <- order(cells$first, -cells$size, method = "radix")
-  top <- by_size[!duplicated(cells$first[by_size])]
+  group <- group[at]
+  value <- value[at]
   n <- length(at)
-  counts <- tabulate(value[at])
+  counts <- tabulate(value)
+  n_groups <- max(group, 0)
+  if (length(counts) * n_groups <= n) {
+    # Few cells are counted without sorting.
+    cells <- matrix(
+      tabulate((group - 1L) * length(counts) + value, length(counts) * n_groups), ncol = n_groups
+    )
+    best <- max.col(t(cells), ties.method = "first")
+    size <- cells[cbind(best, seq_along(best))]
+    found <- which(size > 0)
+    best <- best[found]
+    size <- size[found]
+  } else {
+    at <- order(group, value, method = "radix")
+    cells <- runs_of(group[at], value[at])
+    by_size <- order(cells$first, -cells$size, method = "radix")
+    top <- by_size[!duplicated(cells$first[by_size])]
+    found <- cells$first[top]
+    best <- cells$second[top]
+    size <- cells$size[top]
+  }
   list(
-    group = cells$first[top], best = cells$second[top], n = n, extra = n - length(top),
-    errors = n - sum(cells$size[top]), commonest = max(counts, 0) / max(n, 1)
+    group = found, best = best, n = n, extra = n - length(found), errors = n - sum(size),
+    commonest = max(counts, 0) / max(n, 1)
   )
 }
 

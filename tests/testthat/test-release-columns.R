@@ -731,3 +731,20 @@ test_that("a page says which columns reveal protected values of variables that a
   expect_equal(NROW(page$diagnostics$told_others), 0)
   expect_no_match(paste(format(page, all = TRUE), collapse = " "), "reveal protected values")
 })
+
+test_that("the commonest values are those of a table, whether few cells or many", {
+  set.seed(1)
+  for (sizes in list(c(3, 4), c(400, 5), c(30, 300))) {
+    group <- sample(0:sizes[[1]], 1500, TRUE)
+    value <- sample(0:sizes[[2]], 1500, TRUE)
+    found <- sdcRisk:::column_fit(group, value)
+    known <- group > 0 & value > 0
+    cells <- table(group[known], value[known])
+    best <- apply(cells, 1, which.max)
+    expect_identical(found$group, as.integer(rownames(cells)))
+    expect_identical(found$best, as.integer(colnames(cells))[best])
+    expect_identical(found$errors, sum(known) - sum(apply(cells, 1, max)))
+    expect_identical(found$extra, sum(known) - nrow(cells))
+    expect_equal(found$commonest, max(table(value[known])) / sum(known))
+  }
+})
