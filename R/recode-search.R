@@ -100,8 +100,8 @@
 #' }
 #' Errors name the variable or the constraint: a value that a hierarchy does not
 #' cover, levels that are not nested, k above the number of records, a key variable with the name
-#' of a column of `best` (`bad_argument`). If no recoding meets the constraint (`unprotectable`), the error
-#' gives the best that can be reached.
+#' of a column of `best` (`bad_argument`). If no recoding meets the constraint (`unprotectable`),
+#' the error gives the best that can be reached.
 #' @references
 #' El Emam, K. et al. (2009). A globally optimal k-anonymity method for the
 #' de-identification of health data. Journal of the American Medical Informatics
