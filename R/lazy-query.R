@@ -3,7 +3,8 @@
 stop_table_changed <- function() {
   stop_sdc("bad_data", c(
     "The table must not change while it is read.",
-    x = "Two queries found different records.", i = "Copy it first: dplyr::compute()."
+    x = "Two queries found different records.",
+    i = "Copy it first: dplyr::compute(). sdc_file() counts a table anew."
   ))
 }
 

@@ -77,7 +77,7 @@ replay <- function(log, data, ..., hierarchies = NULL) {
     open <- open[vapply(done[open], function(d) length(d$absent) > 0, NA)]
     if (length(open) == 0 || length(files) == n_files) break
   }
-  # A hierarchy that nobody asked with, or has other levels, is no hierarchy of the report.
+  # Hierarchies that no call named, or that have other levels, are not those of the report.
   unused <- setdiff(names(given$made), ls(given$used, all.names = TRUE))
   if (length(unused) && any(vapply(done, function(d) isTRUE(d$asked_hierarchies), NA))) {
     stop_sdc("mismatched_data", c(
