@@ -156,7 +156,7 @@ protect_steps <- function(x, roles, data, rare, alike) {
   }
   # A stratum cannot be a key variable: each has its own rules.
   if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
-  if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked, times_of(data))
+  if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked)
 }
 
 # The page without the key variable that drives it most.
@@ -217,11 +217,11 @@ special_step <- function(x) {
 recode_first <- function(n_above, n) 3 * n_above > n
 
 # Cells are suppressed at once if few records are above. Else hardly a value would be left:
-# the key variables need coarser values first. Patterns cannot be recoded.
-remedy_steps <- function(x, k, linked, times) {
+# the key variables need coarser values first.
+remedy_steps <- function(x, k, linked) {
   measures <- x$estimates$measure %in% c("k", "n_unique")
   n_above <- max(x$estimates$n_records_above[measures], 0, na.rm = TRUE)
-  recode <- is.null(times) && recode_first(n_above, x$settings$n)
+  recode <- recode_first(n_above, x$settings$n)
   c(
     if (recode) c(
       paste0(

@@ -317,6 +317,7 @@ check_file <- function(given, roles) {
   }
   if (!is.null(given$table)) {
     check_still_counted(given)
+    file$table <- given$table
     file$in_database <- setdiff(colnames(given$table), names(file$data))
     file$ignored <- unlist(columns_ignoring(
       given$table, list(key_vars = file$roles$key_vars, patterns = given$data)

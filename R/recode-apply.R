@@ -23,8 +23,7 @@
 #' @param data The data it was made from. `NULL`: those, as long as the session has them; a saved
 #'   result does not. Other data are an error of class
 #'   `sdcRisk_error_mismatched_data`. With `blanks = FALSE` also another file with the
-#'   same key variables, such as the next wave, or the [sdc_file()] of a table of a database of
-#'   which a sample was searched.
+#'   same key variables, such as the next wave, or the [sdc_file()] of a table of a database.
 #' @param which Which of the recodings in `x$best`, 1 for the cheapest.
 #' @inheritParams sdcRisk-params
 #' @param blanks `TRUE`: suppress values that the recoding leaves above the limit. `FALSE`: only
@@ -55,10 +54,11 @@ apply_recoding <- function(x, data = NULL, which = 1, ..., blanks = TRUE, shuffl
   check_result(x)
   which <- check_whole(which, "which", high = nrow(x$best))
   settings <- x$settings
-  levels <- unlist(x$best[which, settings$key_vars, drop = FALSE])
+  levels <- levels_of(x, which)
   file <- as_file(data, "data")
+  check_takes_patterns(file, !is.null(file$table), "data")
   if (!is.null(file$table)) {
-    return(recode_searched_table(searched_roles(file, settings), x, levels, blanks))
+    return(recode_searched_table(searched_roles(file, settings), x, which, blanks))
   }
   if (!check_flag(blanks, "blanks")) {
     out <- recode_other(file$data, x$hierarchies, levels)
@@ -90,13 +90,22 @@ apply_recoding <- function(x, data = NULL, which = 1, ..., blanks = TRUE, shuffl
   )
 }
 
-# A table of a database takes the recoding of a file in R. That its records are the same cannot be
-# seen, so what the recoding leaves above the limit is for suppress_cells().
-recode_searched_table <- function(file, x, levels, blanks) {
-  if (check_flag(blanks, "blanks")) {
+levels_of <- function(x, which) unlist(x$best[which, x$settings$key_vars, drop = FALSE])
+
+# What the recoding of a table of a database leaves above the limit is for suppress_cells(): if it
+# was found for a file in R, nobody knows what that is.
+recode_searched_table <- function(file, x, which, blanks) {
+  levels <- levels_of(x, which)
+  of_table <- identical(fingerprint_of(file$data, x$settings), x$settings$fingerprint)
+  n_left <- x$best$n_suppressed[[which]]
+  if (check_flag(blanks, "blanks") && !(of_table && n_left == 0)) {
     stop_argument(
       "blanks", "be FALSE for a table of a database",
-      "The recoding was found for a file in R.",
+      if (of_table) {
+        paste0("The recoding leaves ", plural(n_left, "record"), " above the limit.")
+      } else {
+        "The recoding was found for other data."
+      },
       "Suppress values afterwards: suppress_cells(apply_recoding(x, data, blanks = FALSE), k = 3)."
     )
   }
@@ -189,7 +198,8 @@ recoding_code <- function(problem, levels, n_blanked) {
       "data <- suppress_cells(data, keys, k = ", settings$constraint$k, ")$data"
     )))
   }
-  if (n_blanked == 0) {
+  # A table of counts is suppressed by suppress_cells().
+  if (n_blanked == 0 || !is.null(times_of(problem$data))) {
     return(lines)
   }
   k <- settings$constraint$k

@@ -41,7 +41,9 @@ declare_measure(
     told_line(x$diagnostics$told_by_columns, "recoded values"), law_lines(x$diagnostics$law),
     frequency_words(x$hierarchies), proof_words(x)
   ),
-  next_step = "apply_recoding(x, data)",
+  next_step = paste0(
+    "apply_recoding(x, data", if (x$diagnostics$counted && n_suppressed > 0) ", blanks = FALSE", ")"
+  ),
   measured = paste0(
     "Of ", count_words(n_nodes), " recodings of ", plural(x$diagnostics$n_keys, "key variable"),
     " in ", plural(n, "record"), ", the cheapest under a limit was sought"
@@ -94,11 +96,12 @@ dropped_cost <- function(problem) {
   settings <- problem$settings
   if (settings$cost == "entropy") {
     codes <- all_codes(list(problem$table))[[1]]
+    times <- times_of(problem$data)
   }
   sum(vapply(seq_along(problem$variables), function(j) {
     variable <- problem$variables[[j]]
     if (settings$cost == "entropy") {
-      count <- tabulate(codes[[j]] + 1L)
+      count <- count_over(codes[[j]] + 1L, max(codes[[j]]) + 1L, times)
       count <- count[count > 0]
       variable$weight * sum(count * log2(settings$n / count))
     } else {

@@ -52,6 +52,11 @@
 #' @section Missing values:
 #' Missing is a value of its own up to the level that joins all values.
 #'
+#' @section Tables of a database:
+#' They and pattern tables are searched by their counts, for the limits `k`, `prop_unique` and `qar`.
+#' [apply_recoding()] recodes the table where it lies. Single records cannot be suppressed in a
+#' query: give `blanks = FALSE` there and `suppress_cells()` the result.
+#'
 #' @section Cost of the search:
 #' The file is reduced to its distinct rows once. Thousands of recodings of some
 #' ten thousand distinct rows take well under a second; limits that are not monotone, such
@@ -139,7 +144,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
                           constraint = list(k = 3), k = NULL, cost = c("entropy", "loss", "levels"),
                           suppress = 0, blanks = c("records", "cells"), weight_var = NULL,
                           pop_size = NULL, sampling_fraction = NULL) {
-  ask <- enter("recode_search")
+  ask <- enter("recode_search", patterns = TRUE)
   data <- ask$data
   weight_var <- ask$weight_var
   check_no_dots(...)
@@ -171,6 +176,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
     check_result_names(settings)
+    if (!is.null(times_of(data))) check_counts_do(settings, ask$file$table)
     fraction <- check_fraction(table$n, ask$pop_size, ask$sampling_fraction)
     settings$pop_size <- if (is.null(ask$pop_size) && !is.null(fraction)) {
       table$n / fraction
@@ -315,6 +321,11 @@ check_result_names <- function(settings) {
   }
 }
 
+# What else a limit or single missing values need is asked of records.
+check_counts_do <- function(settings, table) {
+  if (settings$blanks == "cells" || length(judged_here(settings))) stop_needs_records("data", table)
+}
+
 check_recode_population <- function(settings) {
   needs <- function(name, what, met) {
     if (!is.null(settings$constraint[[name]]) && !met) {
@@ -354,7 +365,7 @@ find_hierarchies <- function(hierarchies, data, table) {
       given
     } else if (is.null(given)) {
       column <- data[[table$positions[[match(name, variables)]]]]
-      proposed_hierarchy(hierarchy_values(column, about), about)
+      proposed_hierarchy(hierarchy_values(column, about, times_of(data)), about)
     } else {
       table_hierarchy(given, NULL, TRUE, about)
     }
@@ -429,6 +440,7 @@ new_recode_search <- function(found, problem, this_call) {
       n_keys = length(keys), measure = first_constraint(problem),
       frontier_of = core_settings(settings)$frontier, whole_frontier = found$whole_frontier,
       n_finished = found$n_finished, told_by_columns = told,
+      counted = !is.null(times_of(problem$data)),
       proposed = of_kind(problem$hierarchies, proposed_kinds)
     ),
     call = this_call,

@@ -24,7 +24,7 @@ is_sortable <- function(x) {
 }
 
 # The distinct values of a variable in order, and how many records have each.
-hierarchy_values <- function(x, about) {
+hierarchy_values <- function(x, about, times = NULL) {
   bare <- column_values(x)
   known <- is_sortable(bare) && length(dim(bare)) == 0 && !is_candidates(x)
   if (!known || !length(bare)) {
@@ -54,8 +54,9 @@ hierarchy_values <- function(x, about) {
   if (!length(values)) {
     stop_hierarchy(about, "be made from a variable with values", "All are missing.")
   }
+  at <- match(bare, values)
   list(
-    values = values, counts = tabulate(match(bare, values), length(values)),
+    values = values, counts = count_over(at, length(values), times, !is.na(at)),
     has_missing = anyNA(bare),
     labels = if (inherits(x, "haven_labelled")) names(attr(x, "labels"))[
       match(values, attr(x, "labels"))

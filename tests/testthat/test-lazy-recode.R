@@ -37,6 +37,11 @@ recode_roads <- list(
   }
 )
 
+says <- function(code, class, words) {
+  error <- expect_error(quietly(code), class = paste0("sdcRisk_error_", class))
+  expect_match(conditionMessage(error), words)
+}
+
 # Values as the engine has them, which has no factors.
 recoded_rows <- function(data) {
   data <- as.data.frame(data)
@@ -190,10 +195,6 @@ test_that("what cannot be recoded in a database is told", {
   data <- recode_file()
   table <- engine_table("sqlite", data)
   file <- sdc_file(table, recode_keys)
-  says <- function(code, class, words) {
-    error <- expect_error(quietly(code), class = paste0("sdcRisk_error_", class))
-    expect_match(conditionMessage(error), words)
-  }
   says(global_recode(file, ages = c(1, 2)), "unknown_key_var", "age")
   says(global_recode(file, region = list(x = "Martian")), "bad_argument", "Not found")
   says(top_code(file, region = 3), "bad_argument", "number")
@@ -230,6 +231,72 @@ test_that("a recoding that was found for a sample is applied to the table", {
   expect_error(
     apply_recoding(found, file), "suppress_cells", class = "sdcRisk_error_bad_argument"
   )
+})
+
+for (engine in recode_engines) {
+  test_that(paste("the recodings of a table on", engine, "are those of the data frame"), {
+    data <- recode_file(400)
+    keys <- recode_keys[c(1, 2, 4)]
+    in_r <- sdc_file(data, keys, weight_var = "w")
+    file <- sdc_file(engine_table(engine, data), keys, weight_var = "w")
+    for (asked in list(
+      list(k = 3), list(k = 5, suppress = 0.05), list(k = 3, cost = "loss"),
+      list(constraint = list(prop_unique = 0.01), suppress = 0.02, blank_price = 2),
+      list(constraint = list(k = 2, qar = 0.1), cost = "levels")
+    )) {
+      found <- quietly(do.call(recode_search, c(list(file), asked)))
+      expected <- quietly(do.call(recode_search, c(list(in_r), asked)))
+      for (part in c("best", "frontier", "estimates")) {
+        expect_equal(found[[part]], expected[[part]], tolerance = 1e-12)
+      }
+    }
+    found <- quietly(recode_search(file, k = 3))
+    expect_identical(found$estimates$n_suppressed, 0)
+    made <- quietly(apply_recoding(found))
+    expected <- quietly(apply_recoding(recode_search(in_r, k = 3)))
+    expect_identical(summary(made)$history, summary(expected)$history)
+    expect_equal(
+      recoded_rows(quietly(release_data(made, keep_ids = TRUE))), recoded_rows(expected),
+      tolerance = 1e-12
+    )
+    # What the recoding leaves is suppressed by suppress_cells().
+    found <- quietly(recode_search(file, k = 5, suppress = 0.1))
+    left <- found$estimates$n_suppressed
+    expect_gt(left, 0)
+    says(apply_recoding(found), "bad_argument", paste(left, "records above the limit"))
+    expect_output(print(found), "apply_recoding\\(x, data, blanks = FALSE\\)")
+    protected <- quietly(suppress_cells(apply_recoding(found, blanks = FALSE), k = 5))
+    expect_lte(protected$estimates$n_suppressed, left * length(keys))
+    expect_gte(quietly(file_check(protected))$estimates$value[[1]], 5)
+  })
+}
+
+test_that("a page of a table proposes the remedies that run there", {
+  file <- sdc_file(engine_table("sqlite", recode_file(100)), recode_keys)
+  page <- quietly(file_check(file, k = 3))
+  expect_output(print(page), "Next: recoding <- recode_search(file, ", fixed = TRUE)
+  made <- startsWith(page$next_steps, "recoding") | startsWith(page$next_steps, "coarser") |
+    startsWith(page$next_steps, "released")
+  expect_identical(sum(made), 3L)
+  for (step in page$next_steps[made]) quietly(eval(parse(text = step)))
+  expect_gte(quietly(file_check(released))$estimates$value[[1]], 3)
+})
+
+test_that("a search among counts refuses what needs records", {
+  data <- recode_file(100)
+  keys <- recode_keys[1:2]
+  file <- sdc_file(engine_table("sqlite", data), keys, weight_var = "w", sensitive = "job")
+  says(recode_search(file, constraint = list(journalist = 0.1)), "bad_data", "dplyr::collect")
+  says(
+    recode_search(file, sensitive = "job", constraint = list(l = 2)), "bad_data", "dplyr::collect"
+  )
+  says(recode_search(file, suppress = 0.1, blanks = "cells"), "bad_data", "dplyr::collect")
+  # Patterns without their table are searched, but there is nothing to recode.
+  table <- pattern_table(data, keys)
+  found <- quietly(recode_search(table, k = 3))
+  expect_identical(found$best, quietly(recode_search(data, keys, k = 3))$best)
+  says(apply_recoding(found), "bad_data", "pattern table")
+  says(apply_recoding(found, table, blanks = FALSE), "bad_data", "pattern table")
 })
 
 for (engine in recode_engines) {

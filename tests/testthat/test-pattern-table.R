@@ -272,7 +272,7 @@ test_that("what needs records says so", {
   needs(suppress_cells(sdc_file(table), k = 3))
   needs(invariant_pram(table))
   needs(household_risk(table, keys, hh_id = "race"))
-  needs(recode_search(table, keys, hierarchies = list()))
+  needs(recode_search(table, keys, blanks = "cells"))
   for (code in expression(
     longitudinal_link(table, adult, keys), link_attack(adult, sdc_file(table), keys)
   )) {

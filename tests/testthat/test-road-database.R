@@ -199,7 +199,7 @@ test_that("mistakes on a file of a database say what to do", {
   says(sdc_file(table, given$keys, weight_var = "CENREG"), "", "CENREG|weight_var")
   says(suppress_cells(file, 3), "", "k = 3|k =")
   says(suppress_cells(file, k = 3, row_id = "nobody"), "_unknown_key_var", "nobody")
-  says(recode_search(file), "_bad_data", "dplyr::collect")
+  says(recode_search(file, blanks = "cells"), "_bad_data", "dplyr::collect")
   says(utility_loss(invariant_pram(file)), "_bad_data", "dplyr::collect")
   # A query can recode, too.
   coarse <- sdc_file(dplyr::mutate(table, CENREG = ifelse(CENREG > 3L, 3L, CENREG)), given$keys)

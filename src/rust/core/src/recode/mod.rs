@@ -264,8 +264,8 @@ fn check(table: &KeyTable, variables: &[Variable]) -> Result<()> {
     if variables.len() != table.columns().len() {
         return bad("Every key variable must have a hierarchy.");
     }
-    if table.multiplicity().is_some() {
-        return bad("Recoding takes one row per record.");
+    if u32::try_from(table.n_records()).is_err() {
+        return bad("Recoding takes fewer than 2^32 records.");
     }
     for (variable, column) in variables.iter().zip(table.columns()) {
         let n_codes = column.n_values() as usize + 1;

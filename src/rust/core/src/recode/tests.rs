@@ -23,14 +23,8 @@ fn limit(k: u64, blankable: u64) -> Limit {
     }
 }
 
-/// Columns of codes from 1, and per column the groups at every level.
-fn problem_of(
-    columns: &[Vec<u32>],
-    groups: &[Vec<Vec<u32>>],
-    charge: Charge,
-    limit: Limit,
-) -> Problem {
-    let variables: Vec<Variable> = groups
+fn variables_of(groups: &[Vec<Vec<u32>>]) -> Vec<Variable> {
+    groups
         .iter()
         .map(|levels| {
             let n_codes = levels[0].len();
@@ -46,12 +40,25 @@ fn problem_of(
                 groups: levels.clone(),
             }
         })
-        .collect();
+        .collect()
+}
+
+fn table_of(columns: &[Vec<u32>], groups: &[Vec<Vec<u32>>]) -> KeyTable {
     let columns = columns.iter().zip(groups).map(|(codes, levels)| {
         let n_values = levels[0].len() as u32 - 1;
         Column::new(Codes::pack(n_values, codes.iter().copied()), n_values).unwrap()
     });
-    let table = KeyTable::new(columns.collect()).unwrap();
+    KeyTable::new(columns.collect()).unwrap()
+}
+
+/// Columns of codes from 1, and per column the groups at every level.
+fn problem_of(
+    columns: &[Vec<u32>],
+    groups: &[Vec<Vec<u32>>],
+    charge: Charge,
+    limit: Limit,
+) -> Problem {
+    let (table, variables) = (table_of(columns, groups), variables_of(groups));
     Problem::new(&table, &variables, charge, limit, &Monitor::new()).unwrap()
 }
 
@@ -322,6 +329,30 @@ proptest! {
                 prop_assert!(found.proven);
                 same(&found.best, &exhaustive(&problem, &limits, n_best));
             }
+        }
+    }
+
+    #[test]
+    fn rows_that_stand_for_many_records_are_searched_as_these_records(
+        file in file(), times in prop::collection::vec(1usize..5, 40), qar in 0.1f64..0.9
+    ) {
+        let n_rows = file.columns[0].len();
+        let mut expanded = file.clone();
+        for column in &mut expanded.columns {
+            let rows = column.iter().zip(&times);
+            *column = rows.flat_map(|(&code, &n)| vec![code; n]).collect();
+        }
+        let counted: Vec<u64> = times[..n_rows].iter().map(|&n| n as u64).collect();
+        let table = table_of(&file.columns, &file.groups);
+        let table = table.with_multiplicity(counted.clone()).unwrap();
+        let asked = || Asked { qar: tail(2, qar) };
+        for limit in limits_to_try(counted.iter().sum()) {
+            let variables = variables_of(&file.groups);
+            let counts = Problem::new(&table, &variables, BITS, limit, &Monitor::new()).unwrap();
+            let records = problem_of(&expanded.columns, &file.groups, BITS, limit);
+            let (found, expected) = (run(&counts, asked(), 9), run(&records, asked(), 9));
+            prop_assert_eq!(found.proven, expected.proven);
+            same(&found.best, &expected.best);
         }
     }
 
