@@ -25,9 +25,10 @@ board_rows <- function(x, limit, near = NULL) {
   rows
 }
 
-# The rows of a check that have a value, or had one by a model that does not fit.
+# The rows of a check that have a value or a limit, or had a value by a model that does not fit.
 checked_rows <- function(rows) {
-  rows <- rows[!is.na(rows$value) | startsWith(rows$note, misfit_note), , drop = FALSE]
+  said <- !is.na(rows$value) | !is.na(rows$limit) | startsWith(rows$note, misfit_note)
+  rows <- rows[said, , drop = FALSE]
   about <- page_figures()
   rows$attempt <- about$attempt[match(rows$measure, about$measure)]
   rows$verdict[!rows$verdict %in% c("ok", "above", "no limit", "unclear")] <- "not judged"

@@ -64,9 +64,9 @@ html_board <- function(content) {
 html_verdict <- function(board, settings, first) {
   counts <- function(stage) {
     of <- board[board$stage == stage, ]
-    judged <- c(above = "above", ok = "ok", open = "unclear")
-    n <- vapply(judged, function(verdict) sum(of$verdict == verdict), 1L)
-    c(n, free = nrow(of) - sum(n))
+    n <- vapply(c("above", "ok", "unclear"), function(verdict) sum(of$verdict == verdict), 1L)
+    open <- sum(!is.na(of$limit) & of$verdict == "not judged")
+    c(n, open = open, free = nrow(of) - sum(n) - open)
   }
   stages <- unique(board$stage)
   lines <- unlist(lapply(stages, function(stage) {
@@ -81,33 +81,37 @@ html_verdict <- function(board, settings, first) {
     )
   }))
   if (is.null(lines)) lines <- "these results have no figure that a limit applies to."
-  last <- if (length(stages)) counts(utils::tail(stages, 1)) else c(above = 0, ok = 0, open = 0)
-  within <- last[["ok"]] > 0 && last[["open"]] == 0
-  class <- if (last[["above"]] > 0) "above" else if (within) "ok" else ""
+  last <- if (length(stages)) counts(utils::tail(stages, 1))
+  within <- length(last) && last[["ok"]] > 0 && last[["unclear"]] + last[["open"]] == 0
+  class <- if (length(last) && last[["above"]] > 0) "above" else if (within) "ok" else ""
   html_tag(
     "div", paste(c(first_lines(first), html_p(capitalised(lines))), collapse = "\n"),
     html_p(limit_words(settings$limit, board)), class = trimws(paste("verdict", class))
   )
 }
 
-# An unclear figure keeps a file from being within its limits.
+# A figure that is unclear or not judged keeps a file from being within its limits.
 limit_count_words <- function(n) {
-  of <- sum(n[c("above", "ok", "open")])
-  are <- function(count) if (count == 1) "is" else "are"
-  if (of == 0) {
-    "no figure has a limit to be judged by"
-  } else if (n[["ok"]] == of) {
-    paste0("within the limit: all figures that have one (", n[["ok"]], ")")
-  } else {
-    count <- if (n[["above"]] > 0) n[["above"]] else n[["open"]]
-    paste0(
-      if (n[["above"]] == 0) "not known to be within the limit: ",
-      count, " of ", plural(of, "figure"), " with a limit ", are(count),
-      if (n[["above"]] > 0) " above it" else " unclear",
-      if (n[["above"]] > 0 && n[["open"]] > 0) paste0(", ", n[["open"]], " ", are(n[["open"]]),
-                                                      " unclear")
-    )
+  n <- n[c("above", "unclear", "open", "ok")]
+  if (sum(n) == 0) {
+    return("no figure has a limit to be judged by")
   }
+  if (n[["ok"]] == sum(n)) {
+    return(paste0("within the limit: all figures that have one (", n[["ok"]], ")"))
+  }
+  wrong <- n[c("above", "unclear", "open")]
+  are <- paste(
+    ifelse(wrong == 1, "is", "are"), c("above it", "unclear", "not judged")
+  )
+  first <- which(wrong > 0)[[1]]
+  said <- paste(wrong, are)
+  said[[first]] <- paste(
+    wrong[[first]], "of", plural(sum(n), "figure"), "with a limit", are[[first]]
+  )
+  paste0(
+    if (n[["above"]] == 0) "not known to be within the limit: ",
+    paste(said[wrong > 0], collapse = ", ")
+  )
 }
 
 limit_words <- function(limit, board) {

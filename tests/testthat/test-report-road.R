@@ -296,13 +296,29 @@ test_that("a file with unclear figures is not called within the limit", {
                fixed = TRUE)
   expect_no_match(page, "class=\"verdict ok\"", fixed = TRUE)
   words <- function(...) limit_count_words(c(...))
-  expect_identical(words(above = 1, ok = 1, open = 0), "1 of 2 figures with a limit is above it")
   expect_identical(
-    words(above = 2, ok = 0, open = 1), "2 of 3 figures with a limit are above it, 1 is unclear"
+    words(above = 1, unclear = 0, open = 0, ok = 1), "1 of 2 figures with a limit is above it"
   )
   expect_identical(
-    words(above = 0, ok = 2, open = 0), "within the limit: all figures that have one (2)"
+    words(above = 2, unclear = 1, open = 0, ok = 0),
+    "2 of 3 figures with a limit are above it, 1 is unclear"
   )
+  expect_identical(
+    words(above = 0, unclear = 2, open = 1, ok = 3),
+    "not known to be within the limit: 2 of 6 figures with a limit are unclear, 1 is not judged"
+  )
+  expect_identical(
+    words(above = 0, unclear = 0, open = 0, ok = 2),
+    "within the limit: all figures that have one (2)"
+  )
+  # Without the size of the population nobody judges the journalist's risk.
+  d <- nals_prison[c("CENREG", "GENDER")][nals_prison$CENREG < 4, ]
+  check <- file_check(d, c("CENREG", "GENDER"), limit = list(k = 1, journalist = 0.05))
+  expect_identical(check$estimates$verdict[!is.na(check$estimates$limit)], c("ok", "not judged"))
+  quietly(sdc_report(check, file = path, overwrite = TRUE))
+  page <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  expect_match(page, "1 of 2 figures with a limit is not judged", fixed = TRUE)
+  expect_no_match(page, "all figures that have one", fixed = TRUE)
 })
 
 test_that("the check of a release with new household numbers is about the release", {
