@@ -129,7 +129,12 @@ few_counts <- function(counts, n, shown) {
                    counts$group[rows] == counts$group[[i]]]
     others <- c(
       n, counts$value[rows], if (nzchar(about)) shown[[about]],
-      if (about == "changes") c(shown$matches, shown$missing)
+      if (about == "changes") c(shown$matches, shown$missing),
+      # Of the records whose values were suppressed, some were incomplete before.
+      if (grepl("^n_records_(suppressed|changed)$", counts$name[[i]])) {
+        abs(outer(shown$missing, shown$missing, `-`))
+      },
+      if (startsWith(about, "missing ")) shown$missing
     )
     # Records in pairs, and those alone together with them.
     value <- if (counts$name[[i]] == "n_pairs") {
@@ -245,8 +250,11 @@ withhold_small_counts <- function(entries) {
       entry$result <- without_shares(entry$result)
     }
     if (inherits(x, "sdc_file_check")) {
-      # Complete records are those that other methods take.
-      entry$result <- without_few_in_words(entry$result, c(n, n - shown$n, shown$missing))
+      # Complete records are those that other methods take. Of those with too few matches, whose
+      # values were suppressed, some were incomplete before.
+      missing <- unlist(shown[grepl("^missing", names(shown))])
+      before <- outer(c(0, missing), c(0, shown$matches, shown$changes), `+`)
+      entry$result <- without_few_in_words(entry$result, c(n, n - shown$n, before))
       shown$n <<- union(shown$n, n - x$diagnostics$n_incomplete)
       shown$missing <<- union(shown$missing, x$diagnostics$n_incomplete)
     }

@@ -427,3 +427,24 @@ test_that("counts of records whose values are disclosed are withheld together", 
     expect_false(any(vapply(shown[[name]][few], is.numeric, NA)), info = name)
   }
 })
+
+test_that("records that were incomplete before a suppression do not follow from three counts", {
+  set.seed(1)
+  d <- data.frame(
+    a = sample(1:9, 600, TRUE, 9:1), b = sample(1:9, 600, TRUE, 9:1), s = sample(2, 600, TRUE)
+  )
+  d$a[1:40] <- NA
+  d$b[3:4] <- 11:12
+  x <- quietly(suppress_cells(sdc_file(d, c("a", "b", "s")), k = 3))
+  changed <- rowSums(is.na(x$data)) > rowSums(is.na(d))
+  before <- rowSums(is.na(d)) > 0
+  expect_identical(sum(changed & before), 2L)
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(x, file = path, pictures = FALSE))
+  page <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  miss <- "records [(][^)]*[)] miss a key value"
+  expect_match(page, paste(sum(before), miss))
+  expect_no_match(page, paste(sum(rowSums(is.na(x$data)) > 0), miss))
+  expect_match(page, "records miss a key value, which this method cannot take", fixed = TRUE)
+})
