@@ -137,7 +137,8 @@ rows_verdict <- function(rows, n_records, told = NULL) {
   paste0(
     if (any(above)) "not within" else if (any(open)) "not known to be within" else "within",
     " your limits: ", paste(c(
-      words[above], unknown, words[!above & !open & !any(above)], setdiff(told, rows$note)
+      words[above], unknown, words[!above & !open & !any(above)],
+      Filter(function(words) !any(grepl(words, rows$note, fixed = TRUE)), told)
     ), collapse = "; ")
   )
 }

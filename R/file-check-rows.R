@@ -150,11 +150,14 @@ are_good_matches <- function(rows) {
 # who knows the age counts the matches of an age, and not those of its group. `told` has both.
 without_told_keys <- function(rows, missing, told) {
   speaks <- NROW(told$told_missing) > 0 && missing != "exclude"
-  rows <- unclear(rows, speaks & are_good_matches(rows), told_missing_words(told$told_missing))
+  of_before <- told_before_words(told$told_before)
+  rows <- unclear(rows, speaks & are_good_matches(rows), paste(
+    c(told_missing_words(told$told_missing), of_before), collapse = "; "
+  ))
   finer <- NROW(told$finer_columns) > 0
   rows <- unclear(rows, finer & rows$verdict == "ok", finer_reason(told$finer_columns))
   before <- NROW(told$told_before) > 0
-  rows <- unclear(rows, before & rows$verdict == "ok", told_before_words(told$told_before))
+  rows <- unclear(rows, before & rows$verdict == "ok", of_before)
   odd <- told$not_compared
   rows <- unclear(rows, length(odd) > 0 & rows$verdict == "ok", paste0(
     "columns are not compared with the key variables: ", quote_names(odd)

@@ -3,7 +3,8 @@
 #' `global_recode()` puts the values of a variable in bands or joins categories,
 #' `top_code()` and `bottom_code()` replace the largest or smallest numbers. Use them if you know
 #' which groups your users need; [recode_search()] searches for the cheapest recoding that meets a
-#' limit. The result is the recoded file: measure it, protect it further, or release it.
+#' limit. The result is the recoded file: measure it, protect it further, or release it
+#' by [release_data()].
 #'
 #' @details
 #' **Numbers: cut points.** `age = c(0, 15, 30, 65)` makes the bands 0-14, 15-29, 30-64 and 65+,

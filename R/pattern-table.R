@@ -15,7 +15,8 @@
 #' [special_uniques()], [recode_search()], [file_check()]. Their results are those of the file:
 #' counts are equal to the last digit, sums of weights to twelve digits. `records` is `NULL`, and
 #' `patterns` has a row for each pattern with the key variables, the number `n` of records, and the
-#' columns that `records` would have. A key variable with the name of such a column is called `<name>.key` there.
+#' columns that `records` would have. A key variable with the name of such a column is called
+#' `<name>.key` there.
 #' `key_vars` can drop key variables but not add any, so include all that you may need. A sensitive
 #' variable of [n_matches()] is one of them.
 #'

@@ -137,8 +137,9 @@
 #'   \item{`estimates`}{one row per measure: `measure` (`"uniqueness"`, `"correctness"`,
 #'     `"tau1"`, `"tau2"`, `"reidentifications"`, `"largest"`), `value`, `low` and `high` (an
 #'     interval at 95%), `status`, see the section on uncertainty, and `note`, the reason if
-#'     it is not `"ok"`; this is `as.data.frame()`}
-#'   \item{`records`}{one row per record: `risk`, \eqn{E(1/F \mid f)}{E(1/F | f)}, whose sum is
+#'     it is not `"ok"`}
+#'   \item{`records`}{`as.data.frame()`, one row per record: `risk`,
+#'     \eqn{E(1/F \mid f)}{E(1/F | f)}, whose sum is
 #'     the number of re-identifications, and `prob_unique`, whose sum is tau1; with `hh_id`
 #'     `household_risk`, the chance that at least one member of the record's household is found,
 #'     one minus the product of those that a member is not}

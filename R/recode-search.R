@@ -53,8 +53,8 @@
 #' Missing is a value of its own up to the level that joins all values.
 #'
 #' @section Tables of a database:
-#' They and pattern tables are searched by their counts, for the limits `k`, `prop_unique` and `qar`.
-#' [apply_recoding()] recodes the table where it lies. Single records cannot be suppressed in a
+#' They and pattern tables are searched by their counts, for the limits `k`, `prop_unique` and
+#' `qar`. [apply_recoding()] recodes the table where it lies. Single records cannot be suppressed in a
 #' query: give `blanks = FALSE` there and `suppress_cells()` the result.
 #'
 #' @section Cost of the search:

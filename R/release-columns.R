@@ -100,11 +100,13 @@ told_rows <- function(told, part, columns, protected, variables) {
   n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)
   rows <- Map(function(found, by, part) {
     share <- unname(found / lengths(lapply(protected[names(found)], `[[`, "rows")))
+    # An intruder knows an age with exceptions, but hardly the number of a household.
+    nearly <- if (isTRUE(columns[[by]]$id)) 0.99 else 0.9
     more <- n_values[by] > vapply(protected[names(found)], function(v) max(v$codes), 0L)
     frame(
       variable = names(found), by = rep(by, length(found)), share = share,
       n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found)),
-      part = rep(part, length(found)), finer = !part & share >= 0.99 & more %in% TRUE,
+      part = rep(part, length(found)), finer = !part & share >= nearly & more %in% TRUE,
       n_renumbered = as_count(unname(found))
     )
   }, told, names(told), part)
@@ -190,13 +192,13 @@ count_renumbered <- function(rows, columns, tells) {
   rows
 }
 
-# Number of protected values of each variable that a column reveals; variables of which it is not a
-# function are left out. Of a column whose meaning nobody knows, other records with its value count:
-# those that agree in a household's weight reveal nearly all its values, though weights have ties.
+# Number of protected values of each variable that a column reveals; variables of which it is not
+# nearly a function are left out. Where it has exceptions, other records with its value count: those
+# born in a year are nearly all of two ages, those that agree in a household's weight live together.
 tells_of <- function(column, protected, least) {
   at <- sampled_rows(column)
   told <- vapply(protected, function(v) {
-    count <- if (column$known) 0 else shown_by_ties(column, v, least, at)
+    count <- told_by_others(column, v, least, at)
     if (!may_tell(column$codes[at], v$codes[at])) {
       return(count)
     }
@@ -214,16 +216,46 @@ tells_of <- function(column, protected, least) {
   told[told > 0]
 }
 
-# Number of protected values that other records with an equal value of the column show. Nobody knows
-# the truth of missing values: they count if known values of a sample come back in this way.
-shown_by_ties <- function(column, v, least, at) {
-  if (v$compared) {
-    return(values_shown(column, v, least))
+# Number of protected values that most other records with an equal value of the column have, or
+# those next to it in the order of a column of many values. The original values of others count for
+# a column that anyone knows, such as a year of birth; else those that are released. Few values, and
+# missing ones, of which nobody knows the truth, count if the known values of a sample come back in
+# this way.
+told_by_others <- function(column, v, least, at) {
+  if (isTRUE(column$made)) {
+    return(0)
   }
-  codes <- v$codes[at]
-  known <- list(codes = codes, shown = codes, rows = which(codes > 0), missing = FALSE)
-  of_sample <- if (v$ties) values_shown(list(codes = column$codes[at]), known, least) else 0
-  if (of_sample > 0) values_shown(column, v) else 0
+  if (v$compared && column$known) v$shown <- v$codes
+  sample <- list(codes = column$codes[at])
+  in_order <- !column$id && !isFALSE(column$in_order) &&
+    column$n_values > 20 && sum(sample$codes > 0) < 12 * column$n_values
+  told <- vapply(c(values_shown, if (in_order) values_near), function(shown_by) {
+    if (v$compared && may_show(sample, v, at, shown_by)) {
+      told <- shown_by(column, v, least)
+      # Few of many can be those that a suppression chose.
+      if (told >= if (column$known) 0.05 * length(v$rows) else 1) {
+        return(told)
+      }
+    }
+    asks <- if (v$compared) length(v$rows) < 100 else v$ties
+    tells <- asks && shown_by(sample, known_values(v$shown[at]), least) > 0
+    if (tells) shown_by(column, v) else 0
+  }, 0)
+  max(told)
+}
+
+known_values <- function(codes) {
+  list(codes = codes, shown = codes, rows = which(codes > 0), missing = FALSE)
+}
+
+# Many protected values that do not nearly come back in a sample need not be looked at as a whole.
+may_show <- function(sample, v, at, shown_by) {
+  rows <- match(v$rows, at, 0L)
+  rows <- rows[rows > 0]
+  length(at) == length(v$codes) || length(rows) < 200 || {
+    part <- list(codes = v$codes[at], shown = v$shown[at], rows = rows, missing = v$missing)
+    shown_by(sample, part, 0, 0.6 * least_gain) > 0
+  }
 }
 
 # Functions -----------------------------------------------------------------------
@@ -233,33 +265,29 @@ shown_by_ties <- function(column, v, least, at) {
 # than the commonest of their group (`errors`).
 column_fit <- function(group, value) {
   at <- which(group > 0 & value > 0)
-  group <- group[at]
-  value <- value[at]
   n <- length(at)
-  counts <- tabulate(value)
-  n_groups <- max(group, 0)
-  if (length(counts) * n_groups <= n) {
-    # Few cells are counted without sorting.
-    cells <- matrix(
-      tabulate((group - 1L) * length(counts) + value, length(counts) * n_groups), ncol = n_groups
-    )
-    best <- max.col(t(cells), ties.method = "first")
-    size <- cells[cbind(best, seq_along(best))]
-    found <- which(size > 0)
-    best <- best[found]
-    size <- size[found]
-  } else {
-    at <- order(group, value, method = "radix")
-    cells <- runs_of(group[at], value[at])
-    by_size <- order(cells$first, -cells$size, method = "radix")
-    top <- by_size[!duplicated(cells$first[by_size])]
-    found <- cells$first[top]
-    best <- cells$second[top]
-    size <- cells$size[top]
-  }
+  cells <- pair_cells(group[at], value[at])
+  by_size <- order(cells$first, -cells$size, method = "radix")
+  top <- by_size[!duplicated(cells$first[by_size])]
   list(
-    group = found, best = best, n = n, extra = n - length(found), errors = n - sum(size),
-    commonest = max(counts, 0) / max(n, 1)
+    group = cells$first[top], best = cells$second[top], n = n, extra = n - length(top),
+    errors = n - sum(cells$size[top]),
+    commonest = max(tabulate(value[at]), 0) / max(n, 1)
+  )
+}
+
+# The different pairs of two codes, in order, and how many records have each. Few are counted
+# without sorting.
+pair_cells <- function(first, second) {
+  n_second <- max(second, 0L)
+  if (n_second * as.double(max(first, 0L)) > length(first)) {
+    at <- order(first, second, method = "radix")
+    return(runs_of(first[at], second[at]))
+  }
+  size <- tabulate((first - 1L) * n_second + second, max(first, 0L) * n_second)
+  cell <- which(size > 0)
+  list(
+    first = (cell - 1L) %/% n_second + 1L, second = (cell - 1L) %% n_second + 1L, size = size[cell]
   )
 }
 
@@ -355,15 +383,42 @@ fits_neighbours <- function(x) {
 }
 
 # By the other released records with the same value: most of those show the original. With `least`,
-# for columns that need not be functions: 0 unless this share is 25 points beyond the commonest
-# value's, and luck unlikely.
-values_shown <- function(column, v, least = NULL) {
+# for columns that need not be functions: 0 unless this share is `gain` beyond what guessing the
+# commonest value gives, and luck unlikely.
+values_shown <- function(column, v, least = NULL, gain = least_gain) {
+  ranks <- ranks_of_others(column, v)
+  original <- v$codes[v$rows]
+  size <- Reduce(`+`, lapply(ranks, function(r) r$size * (r$value == original)))
+  rest <- Reduce(pmax, lapply(ranks, function(r) r$size * (r$value != original)))
+  asked <- Reduce(pmax, lapply(ranks, `[[`, "size")) > 0
+  if (is_luck(size > rest, asked, v, least, gain)) 0 else most_right(size > rest, asked, v)
+}
+
+least_gain <- 0.25
+
+# TRUE if guessing the commonest value is nearly as good, or so many right values are no surprise.
+is_luck <- function(right, asked, v, least, gain) {
+  if (is.null(least)) {
+    return(FALSE)
+  }
+  original <- v$codes[v$rows][asked]
+  counts <- tabulate(v$codes)
+  commonest <- mean(original == which.max(counts))
+  chance <- max(commonest, mean(counts[original]) / sum(counts))
+  n_right <- sum(right[asked])
+  n_right < 3 || n_right <= (commonest + gain) * length(original) || stats::pbinom(
+    n_right - 1, length(original), chance, lower.tail = FALSE, log.p = TRUE
+  ) >= least
+}
+
+# The three commonest released values of other records with the same value of the column, for each
+# protected value, and how many have them.
+ranks_of_others <- function(column, v) {
   groups <- logical(max(column$codes, 0L))
   groups[column$codes[v$rows]] <- TRUE
   at <- which(column$codes > 0 & v$shown > 0)
   at <- at[groups[column$codes[at]]]
-  at <- at[order(column$codes[at], v$shown[at], method = "radix")]
-  cells <- runs_of(column$codes[at], v$shown[at])
+  cells <- pair_cells(column$codes[at], v$shown[at])
   by_size <- order(cells$first, -cells$size, method = "radix")
   start <- which(!duplicated(cells$first[by_size]))
   rank <- function(i) {
@@ -382,21 +437,7 @@ values_shown <- function(column, v, least = NULL) {
     value[is.na(value)] <- 0L
     list(value = value, size = size - (value == own & size > 0))
   }
-  ranks <- lapply(0:2, of)
-  original <- v$codes[v$rows]
-  size <- Reduce(`+`, lapply(ranks, function(r) r$size * (r$value == original)))
-  rest <- Reduce(pmax, lapply(ranks, function(r) r$size * (r$value != original)))
-  asked <- Reduce(pmax, lapply(ranks, `[[`, "size")) > 0
-  if (!is.null(least)) {
-    commonest <- max(tabulate(v$codes), 0) / sum(v$codes > 0)
-    n_right <- sum(size > rest)
-    if (n_right < 3 || n_right <= (commonest + 0.25) * sum(asked) || stats::pbinom(
-      n_right - 1, sum(asked), commonest, lower.tail = FALSE, log.p = TRUE
-    ) >= least) {
-      return(0)
-    }
-  }
-  most_right(size > rest, asked, v)
+  lapply(0:2, of)
 }
 
 # By the released records before and after it in the order of the column, if they agree.
@@ -413,6 +454,28 @@ values_between <- function(column, v) {
   most_right(right, agree, v)
 }
 
+# By the two released records before its value and the two after it in the order of the column: most
+# of them have the original. As above with `least`.
+values_near <- function(column, v, least = NULL, gain = least_gain) {
+  at <- which(column$codes > 0 & v$shown > 0)
+  at <- at[order(column$codes[at], method = "radix")]
+  rows <- column$codes[v$rows] > 0
+  before <- findInterval(column$codes[v$rows][rows], column$codes[at], left.open = TRUE)
+  after <- findInterval(column$codes[v$rows][rows], column$codes[at])
+  shown <- c(NA, NA, v$shown[at], NA, NA)
+  near <- cbind(shown[before + 1L], shown[before + 2L], shown[after + 3L], shown[after + 4L])
+  original <- v$codes[v$rows][rows]
+  mine <- rowSums(near == original, na.rm = TRUE)
+  rest <- Reduce(pmax, lapply(1:4, function(i) {
+    ifelse(near[, i] %in% NA | near[, i] == original, 0, rowSums(near == near[, i], na.rm = TRUE))
+  }))
+  asked <- rowSums(!is.na(near)) > 0
+  right <- mine > rest
+  part <- v
+  part$rows <- v$rows[rows]
+  if (is_luck(right, asked, part, least, gain)) 0 else most_right(right, asked, v)
+}
+
 # Values that are narrowed ---------------------------------------------------------
 
 # Columns that are functions of a protected variable, such as the division of an industry or
@@ -423,7 +486,9 @@ narrowed_by_columns <- function(columns, protected, told, variables, least) {
   lapply(rlang::set_names(others), function(name) {
     open <- protected[setdiff(names(protected), names(told[[name]]))]
     narrowed <- vapply(rlang::set_names(names(open)), function(variable) {
-      as.double(values_narrowed(columns[[name]], open[[variable]], columns[[variable]], least))
+      v <- open[[variable]]
+      in_two <- values_in_two(columns[[name]], v, least)
+      as.double(max(in_two, values_narrowed(columns[[name]], v, columns[[variable]], least)))
     }, 0)
     narrowed[narrowed > 0]
   })
@@ -451,6 +516,34 @@ values_narrowed <- function(column, v, released, least) {
   other <- column$codes > 0 & beside$best[at] != column$codes
   alike <- tabulate(at[other], n_groups) <= 0.01 * tabulate(at, n_groups)
   sum(misfit %in% TRUE | shown == 0 & !alike[at[rows]] %in% TRUE)
+}
+
+# Suppressed values of which a column that anyone knows leaves two, such as an age by the year of
+# birth: nearly all known values of a sample are one of the two commonest beside others with its
+# value, far more than are the two commonest of all.
+values_in_two <- function(column, v, least) {
+  if (!column$known || !(v$compared || v$ties) || !any(v$shown > 0)) {
+    return(0)
+  }
+  at <- sampled_rows(column)
+  group <- column$codes[at]
+  known <- known_values(v$codes[at])
+  luck <- sum(utils::head(sort(tabulate(known$codes), TRUE), 2)) / length(known$rows)
+  fit <- column_fit(group, known$codes)
+  if (luck > 0.5 || fit$errors > 0.55 * fit$n) {
+    return(0)
+  }
+  ranks <- ranks_of_others(list(codes = group), known)
+  asked <- ranks[[1]]$size > 0 | ranks[[2]]$size > 0
+  within <- asked & Reduce(`|`, lapply(ranks[1:2], function(r) {
+    r$size > 0 & r$value == known$codes[known$rows]
+  }))
+  if (sum(within) < max(0.9, luck + 0.5) * sum(asked) || stats::pbinom(
+    sum(within) - 1, sum(asked), luck, lower.tail = FALSE, log.p = TRUE
+  ) >= least) {
+    return(0)
+  }
+  sum(column$codes[v$rows] > 0 & v$shown[v$rows] == 0)
 }
 
 # Pairs of columns ----------------------------------------------------------------

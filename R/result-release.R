@@ -93,7 +93,7 @@
 #' `x$diagnostics$told_by_columns` has one row per variable and column that reveals it:
 #' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
 #' share and number of the protected values that come back; `part`, `TRUE` if the column
-#' narrows them instead; `finer`, `TRUE` if it reveals all of them and has more values;
+#' narrows them instead; `finer`, `TRUE` if it reveals 90% of them and has more values;
 #' `identifier`, `TRUE` if the column numbers persons or households, so that
 #' `release_data()` leaves it out unless `keep_ids` names it (never dates and times);
 #' `n_renumbered`, the `n` that is left if `new_ids` names the column. It is `NULL` for a database,
@@ -128,14 +128,19 @@
 #' order reveals the variable, the intruder is assumed to know how one follows from the other.
 #' Numbers of persons and households, weights and other measurements have no such meaning.
 #' They reveal a value only if most of the *other* released records with an equal value
-#' show it, or, for identifiers in order, the records before and after it. Weights of households
-#' reveal values even if some households have the same weight. So after a protection, and in a file
-#' without history, a column with exceptions counts, too, if the share that comes back is larger
-#' than that of the commonest value by 25 percentage points.
+#' show it, or, for identifiers in order, the records before and after it.
+#'
+#' **Exceptions.** Those who work in a region mostly live there, those born in a year have one of
+#' two ages, and weights of households reveal values even if some have the same weight. So
+#' after a protection, and in a file without history, a column with more exceptions counts, too. A
+#' value comes back if most other records with an equal value of the column have it, or most of the
+#' four next to it in the order of a column of many values. The share of these must be larger than
+#' that of the commonest value by 25 percentage points. A column of codes that leaves two of many
+#' suppressed values, for 90% of the records, narrows them.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
-#' and a fifth as many values as records. Relations that hold for fewer than 99% of the
-#' records, or between three columns, are not found.
+#' and a fifth as many values as records. Relations between three columns, and those of pairs that
+#' hold for fewer than 95% of the records, are not found.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique

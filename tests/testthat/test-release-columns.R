@@ -271,6 +271,15 @@ test_that("a column that is more detailed than a key variable is named, whatever
   expect_identical(nrow(told(quiet)), 1L)
 })
 
+# Hidden values that most other records with an equal value of the column have.
+told_by_most <- function(column, original, hidden, shown = original) {
+  sum(vapply(which(hidden), function(i) {
+    others <- shown[-i][column[-i] == column[[i]]]
+    n <- table(factor(others, unique(original)))
+    n[[as.character(original[[i]])]] > max(n[names(n) != as.character(original[[i]])])
+  }, NA))
+}
+
 test_that("functions of two columns, near functions and dates are found", {
   of <- function(d, r, variables) sdcRisk:::told_by_columns(d, r, variables)
   set.seed(5)
@@ -291,9 +300,12 @@ test_that("functions of two columns, near functions and dates are found", {
   r <- d
   r$b[c(wrong[1:4], setdiff(1:5000, wrong)[1:196])] <- NA
   expect_identical(of(d, r, "b")[c("by", "n")], data.frame(by = "a", n = 196L))
-  # 10% is no longer near.
+  # 10% is no longer near: the commonest value of the others counts.
   d$b[sample(5000, 500)] <- 9
-  expect_identical(nrow(of(d, r, "b")), 0L)
+  r <- replace(d, "b", list(replace(d$b, sample(5000, 200), NA)))
+  expect_identical(
+    of(d, r, "b")[c("by", "n")], data.frame(by = "a", n = told_by_most(d$a, d$b, is.na(r$b)))
+  )
   d <- data.frame(born = as.Date("2020-06-30") - sample(7000:30000, 900))
   d$age <- as.integer(as.double(as.Date("2020-06-30") - d$born) / 365.25)
   r <- d
@@ -747,4 +759,103 @@ test_that("the commonest values are those of a table, whether few cells or many"
     expect_identical(found$extra, sum(known) - nrow(cells))
     expect_equal(found$commonest, max(table(value[known])) / sum(known))
   }
+})
+
+test_that("a column that gives a variable but for some records is named, whatever its type", {
+  # Work and residence are in one region but for 5%.
+  n <- 3000
+  set.seed(4)
+  home <- sample(8, n, TRUE, c(0.3, 0.25, 0.2, 0.1, 0.06, 0.05, 0.03, 0.01))
+  work <- home
+  away <- sample(n, 150)
+  work[away] <- sample(8, 150, TRUE)
+  d <- data.frame(
+    region = letters[home], sex = sample(c("f", "m"), n, TRUE),
+    age = pmin(90, 18 + round(stats::rexp(n, 1 / 18)))
+  )
+  for (work in list(LETTERS[work], factor(work), work, work + 0.5)) {
+    x <- quietly(suppress_cells(
+      sdc_file(cbind(d, work), c("region", "sex", "age")), k = 3, importance = c(sex = 5, age = 5)
+    ))
+    told <- x$diagnostics$told_by_columns
+    hidden <- is.na(x$data$region)
+    expect_identical(told[c("variable", "by")], frame(variable = "region", by = "work"))
+    # Of a number nobody knows the region of those whose regions are hidden, too.
+    others <- if (is.numeric(work) && !is.integer(work)) x$data$region else d$region
+    expect_identical(told$n, told_by_most(work, d$region, hidden, others))
+    page <- quietly(file_check(release_data(x), k = 3))
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  }
+  # Nothing is said of a column that has nothing to do with it.
+  luck <- sample(letters[1:8], n, TRUE)
+  x <- quietly(suppress_cells(sdc_file(cbind(d, luck), c("region", "sex", "age")), k = 3))
+  expect_identical(nrow(x$diagnostics$told_by_columns), 0L)
+})
+
+test_that("a year of birth that gives two ages is named, with bands and in a written file", {
+  n <- 4000
+  set.seed(2)
+  birth <- as.Date("1930-01-01") + sample(365 * 75, n, TRUE)
+  asked <- as.Date("2013-02-01") + sample(60, n, TRUE)
+  year <- function(x) as.integer(format(x, "%Y"))
+  d <- data.frame(
+    age = year(asked) - year(birth) - (format(asked, "%m%d") < format(birth, "%m%d")),
+    sex = sample(c("f", "m"), n, TRUE),
+    region = sample(letters[1:6], n, TRUE, c(0.4, 0.3, 0.15, 0.1, 0.04, 0.01)), born = year(birth)
+  )
+  verdict <- function(x, keys = c("age", "sex", "region")) {
+    page <- quietly(file_check(x, keys, k = 3))
+    page$estimates$verdict[page$estimates$measure == "k"]
+  }
+  x <- quietly(suppress_cells(sdc_file(d, c(age, sex, region)), k = 3))
+  told <- x$diagnostics$told_by_columns
+  expect_identical(told$by, "born")
+  expect_identical(told$n, told_by_most(d$born, d$age, is.na(x$data$age)))
+  expect_identical(verdict(release_data(x)), "unclear")
+  expect_identical(verdict(as.data.frame(quietly(release_data(x)))), "unclear")
+  # Over a whole year the one age is not more probable than the other: two are left.
+  half <- replace(d, "age", list(pmax(0, d$age - sample(0:1, n, TRUE))))
+  x <- quietly(suppress_cells(sdc_file(half, c(age, sex, region)), k = 3))
+  told <- x$diagnostics$told_by_columns
+  expect_identical(told$by, "born")
+  expect_identical(told$part, TRUE)
+  expect_identical(told$n, sum(is.na(x$data$age)))
+  expect_identical(verdict(release_data(x)), "unclear")
+  # Exact ages come back, and bands in a file that was written.
+  recoded <- quietly(global_recode(sdc_file(d, c(age, sex)), age = c(0, 20, 30, 40, 50)))
+  expect_identical(verdict(release_data(recoded), c("age", "sex")), "unclear")
+  written <- as.data.frame(quietly(release_data(recoded)))
+  expect_identical(verdict(written, c("age", "sex")), "unclear")
+})
+
+test_that("a number that nearly orders a variable is named", {
+  n <- 3000
+  set.seed(6)
+  level <- sample(5, n, TRUE, c(0.37, 0.36, 0.15, 0.07, 0.05))
+  d <- data.frame(
+    age = pmin(75, 18 + round(stats::rgamma(n, 3, 0.15))), sex = sample(c("f", "m"), n, TRUE),
+    level = level
+  )
+  found <- lapply(c(250, 500), function(spread) {
+    d$income <- 1000 * level + stats::rnorm(n, 0, spread)
+    x <- quietly(
+      suppress_cells(sdc_file(d, c("age", "sex", "level")), k = 3, importance = c(age = 5, sex = 5))
+    )
+    hidden <- is.na(x$data$level)
+    order <- order(d$income[!hidden])
+    values <- d$income[!hidden][order]
+    shown <- d$level[!hidden][order]
+    right <- vapply(which(hidden), function(i) {
+      at <- findInterval(d$income[[i]], values)
+      near <- shown[intersect(at + -1:2, seq_along(shown))]
+      n <- table(factor(near, 1:5))
+      n[[level[[i]]]] > max(n[-level[[i]]])
+    }, NA)
+    told <- x$diagnostics$told_by_columns
+    expect_identical(told[c("variable", "by")], frame(variable = "level", by = "income"))
+    expect_identical(told$n, sum(right))
+    told$share
+  })
+  expect_gt(found[[1]], 0.9)
+  expect_gt(found[[2]], 0.5)
 })
