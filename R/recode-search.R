@@ -54,8 +54,8 @@
 #'
 #' @section Tables of a database:
 #' They and pattern tables are searched by their counts, for the limits `k`, `prop_unique` and
-#' `qar`. [apply_recoding()] recodes the table where it lies. Single records cannot be suppressed in a
-#' query: give `blanks = FALSE` there and `suppress_cells()` the result.
+#' `qar`. [apply_recoding()] recodes the table where it lies. Single records cannot be suppressed
+#' in a query: give `blanks = FALSE` there and `suppress_cells()` the result.
 #'
 #' @section Cost of the search:
 #' The file is reduced to its distinct rows once. Thousands of recodings of some
