@@ -16,7 +16,19 @@ n_rows_of <- function(query) {
   engine_counts(found$sdc_n)
 }
 
-collect_query <- function(query) as.data.frame(dplyr::collect(query))
+# An engine without types gives text among numbers as 0, with a warning of its driver.
+collect_query <- function(query) {
+  withCallingHandlers(as.data.frame(dplyr::collect(query)), warning = function(w) {
+    words <- conditionMessage(w)
+    if (grepl("mixed type", words, fixed = TRUE)) {
+      stop_sdc("bad_data", c(
+        "A column of a table of a database must hold values of one type.",
+        x = paste0("Its driver says: ", sub(",.*", "", words), "."),
+        i = "Make text of it in the query: dplyr::mutate(data, x = as.character(x))."
+      ))
+    }
+  })
+}
 
 # Turns an error of the engine into a condition of ours with the engine's words. Quoted text is left
 # out, as it may be a value; so is the engine's own condition.

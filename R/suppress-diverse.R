@@ -12,6 +12,7 @@ check_diversity <- function(ask, data, settings) {
   if (is.null(l) && is.null(t) && is.null(ask$c)) {
     return(NULL)
   }
+  if (!is.null(times_of(data))) stop_needs_records("data", ask$file$lazy$data)
   if (is.null(ask$sensitive)) {
     stop_argument(
       "sensitive", "name the sensitive variables if `l` or `t` is given", found = "None was given."
@@ -20,7 +21,7 @@ check_diversity <- function(ask, data, settings) {
   others <- c(
     if (settings$rule != "own") "rule", names(Filter(Negate(is.null), c(
       list(linked = ask$linked), mget(c("strata_var", "hh_id"), envir = ask)
-    ))), if (!is.null(ask$file$lazy) || !is.null(times_of(data))) "data"
+    )))
   )
   if (length(others)) {
     stop_argument(

@@ -266,6 +266,21 @@ test_that("names that mean something else in a query are refused, all others are
   }
 })
 
+test_that("text among numbers is refused, which a driver gives as 0", {
+  skip_if_not_installed("RSQLite")
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(connection))
+  DBI::dbExecute(connection, "create table m (a, b integer)")
+  DBI::dbExecute(connection, "insert into m values (1, 1), ('x', 2), (2.5, 1), ('y', 1)")
+  table <- dplyr::tbl(connection, "m")
+  expect_error(
+    pattern_table(table, c("a", "b")), "one type.*`a`: mixed type",
+    class = "sdcRisk_error_bad_data"
+  )
+  text <- pattern_table(dplyr::mutate(table, a = as.character(a)), c("a", "b"))
+  expect_setequal(text$patterns$a, c("1", "x", "2.5", "y"))
+})
+
 test_that("values that R cannot hold are refused", {
   wide <- engine_sql(
     "postgres", "wide_keys", "CREATE TABLE wide_keys (k BIGINT, d NUMERIC(20, 18), a TEXT)",

@@ -201,6 +201,7 @@ test_that("mistakes on a file of a database say what to do", {
   says(suppress_cells(file, k = 3, row_id = "nobody"), "_unknown_key_var", "nobody")
   says(recode_search(file, blanks = "cells"), "_bad_data", "dplyr::collect")
   says(utility_loss(invariant_pram(file)), "_bad_data", "dplyr::collect")
+  says(suppress_cells(file, l = 2, sensitive = "CENREG"), "_bad_data", "dplyr::collect")
   # A query can recode, too.
   coarse <- sdc_file(dplyr::mutate(table, CENREG = ifelse(CENREG > 3L, 3L, CENREG)), given$keys)
   protected <- quietly(suppress_cells(coarse, k = 3))
