@@ -122,3 +122,61 @@ test_that("the page agrees with the objects on public files of other packages", 
   keys <- c("location", "size", "sex", "age", "education")
   expect_page_agrees(walked(here$ses[keys], keys), "ses")
 })
+
+test_that("twelve calls lead from file to report on five kinds of files", {
+  for (package in c("sdcMicro", "laeken", "haven", "RSQLite", "dbplyr")) {
+    skip_if_not_installed(package)
+  }
+  here <- new.env()
+  packages <- c("sdcMicro", "laeken")
+  utils::data(list = "testdata", package = packages[[1]], envir = here)
+  utils::data(list = c("eusilc", "ses"), package = packages[[2]], envir = here)
+  people <- adult[1:2500, c("age", "sex", "education_num", "race")]
+  people$age <- people$age %/% 10
+  path <- tempfile(fileext = ".sav")
+  haven::write_sav(people, path)
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  people[c("sex", "race")] <- lapply(people[c("sex", "race")], as.character)
+  DBI::dbWriteTable(con, "people", people)
+  files <- list(
+    testdata = here$testdata[c("urbrur", "roof", "walls", "sex", "relat", "sampling_weight")],
+    eusilc = here$eusilc[c("db040", "hsize", "rb090", "pl030", "rb050")],
+    ses = here$ses[c("location", "size", "sex", "age", "education")],
+    spss = haven::read_sav(path), database = dplyr::tbl(con, "people")
+  )
+  found <- lapply(files, function(data) {
+    page <- tempfile(fileext = ".html")
+    weight <- intersect(c("sampling_weight", "rb050"), colnames(data))
+    on.exit(unlink(c(page, sub("html$", "json", page))))
+    quietly({
+      file <- sdc_file(data, -all_of(weight), weight_var = if (length(weight)) weight)
+      before <- file_check(file, k = 3)
+      search <- recode_search(file, k = 3, suppress = 0.05)
+      coarse <- apply_recoding(search, blanks = FALSE)
+      protected <- suppress_cells(coarse, k = 3)
+      after <- file_check(protected, k = 3)
+      loss <- utility_loss(protected)
+      compared <- compare_risk(protected)
+      listed <- records_at_risk(before)
+      sdc_report(protected, page)
+      public <- release_data(protected)
+      history <- summary(public)$history
+    })
+    expect_length(history, 2)
+    expect_true(file.exists(page))
+    released <- as.data.frame(public)
+    expect_identical(nrow(released), as.integer(before$settings$n))
+    n_new <- sum(is.na(released[sdc_roles(file)$key_vars]))
+    n_old <- sum(is.na(as.data.frame(data)[sdc_roles(file)$key_vars]))
+    expect_equal(n_new - n_old, protected$estimates$n_suppressed)
+    expect_equal(loss$estimates$n_blank, protected$estimates$n_suppressed)
+    k <- function(x) x$estimates$value[x$estimates$measure == "k"]
+    c(k(before), k(after), protected$estimates$n_suppressed, nrow(compared$estimates) > 0)
+  })
+  expect_identical(vapply(found, `[[`, 1, 1), c(
+    testdata = 1, eusilc = 1, ses = 1, spss = 1, database = 1
+  ))
+  expect_true(all(vapply(found, `[[`, 1, 2) >= 3))
+  expect_identical(found$database, found$spss)
+})
