@@ -70,6 +70,10 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   }
+  # A column that narrows far more values than it reveals is named for these.
+  told[names(narrowed)] <- Map(function(told, narrowed) {
+    told[!names(told) %in% names(narrowed)]
+  }, told[names(narrowed)], narrowed)
   if (pairs) told <- c(told, told_by_pairs(columns, protected, told, n))
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
@@ -174,9 +178,15 @@ column_that_tells <- function(x, name, column, ids = NULL) {
   column$identifier <- name %in% ids || looks == "identifier" && !is_time(x)
   column$id <- column$identifier || looks == "household"
   code <- !is.numeric(x) || is.factor(x) ||
-    is_whole_column(x) && n_known >= 12 * column$n_values
+    is_whole_column(x) && n_known >= column$n_values * if (is_short_range(x)) 4 else 12
   column$known <- code && !column$id && looks != "weight"
   column
+}
+
+# Years and ages of people are known in a file of some hundred, too.
+is_short_range <- function(x) {
+  x <- as.double(column_values(x))
+  any(!is.na(x)) && diff(range(x, na.rm = TRUE)) <= 130
 }
 
 # What a column reveals with new numbers in a secret order: neither its values nor their order mean
@@ -484,13 +494,17 @@ values_near <- function(column, v, least = NULL, gain = least_gain) {
 narrowed_by_columns <- function(columns, protected, told, variables, least) {
   others <- setdiff(names(columns)[!vapply(columns, `[[`, NA, "id")], variables)
   lapply(rlang::set_names(others), function(name) {
-    open <- protected[setdiff(names(protected), names(told[[name]]))]
+    found <- told[[name]]
+    half <- Filter(function(v) 2 * found[[v]] >= length(protected[[v]]$rows), names(found))
+    open <- protected[setdiff(names(protected), half)]
     narrowed <- vapply(rlang::set_names(names(open)), function(variable) {
       v <- open[[variable]]
       in_two <- values_in_two(columns[[name]], v, least)
       as.double(max(in_two, values_narrowed(columns[[name]], v, columns[[variable]], least)))
     }, 0)
-    narrowed[narrowed > 0]
+    revealed <- found[names(narrowed)]
+    revealed[is.na(revealed)] <- 0
+    narrowed[narrowed > revealed]
   })
 }
 

@@ -821,6 +821,21 @@ test_that("a year of birth that gives two ages is named, with bands and in a wri
   expect_identical(told$part, TRUE)
   expect_identical(told$n, sum(is.na(x$data$age)))
   expect_identical(verdict(release_data(x)), "unclear")
+  # In a small file a year is known, too, as a number and as text.
+  birth <- as.Date("2020-06-30") - sample(6575:28490, 500, TRUE)
+  small <- data.frame(
+    age = as.double(as.Date("2020-06-30") - birth) %/% 365.25, d[1:500, c("sex", "region")]
+  )
+  for (born in list(year(birth), as.character(year(birth)))) {
+    small$born <- born
+    x <- quietly(suppress_cells(sdc_file(small, c(age, sex, region)), k = 3))
+    told <- x$diagnostics$told_by_columns
+    expect_identical(told[c("variable", "by", "part")], frame(
+      variable = "age", by = "born", part = TRUE
+    ))
+    expect_identical(told$n, sum(is.na(x$data$age)))
+    expect_identical(verdict(release_data(x)), "unclear")
+  }
   # Exact ages come back, and bands in a file that was written.
   recoded <- quietly(global_recode(sdc_file(d, c(age, sex)), age = c(0, 20, 30, 40, 50)))
   expect_identical(verdict(release_data(recoded), c("age", "sex")), "unclear")
