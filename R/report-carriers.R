@@ -271,7 +271,11 @@ coarse_sums <- function(x, exact) {
 
 has_few_uniques <- function(x) {
   e <- x$estimates
-  n_unique <- if (has_measures(x)) e$value[e$measure == "n_unique"] else e$n_unique
+  n_unique <- if (has_measures(x)) {
+    e$value[e$measure == "n_unique"]
+  } else {
+    c(e$n_unique, e$n_single_before, e$n_single_candidate)
+  }
   any(are_few(c(n_unique, x$settings$n - n_unique)))
 }
 

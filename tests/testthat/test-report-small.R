@@ -448,3 +448,21 @@ test_that("records that were incomplete before a suppression do not follow from 
   expect_no_match(page, paste(sum(rowSums(is.na(x$data)) > 0), miss))
   expect_match(page, "records miss a key value, which this method cannot take", fixed = TRUE)
 })
+
+test_that("classes before a suppression are counted in steps if few records are unique", {
+  shown <- vapply(list(c(1, 1, 1, 2, 2), c(1, 1, 1, 2), c(1, 2, 2)), function(few) {
+    sizes <- c(few, 20:49)
+    d <- data.frame(a = rep(seq_along(sizes), sizes))
+    d$b <- d$a %% 3
+    x <- quietly(suppress_cells(sdc_file(d, c("a", "b")), k = 3))
+    expect_equal(x$estimates$tau_before, length(sizes))
+    path <- tempfile(fileext = ".html")
+    on.exit(unlink(c(path, sub("html$", "json", path))))
+    quietly(sdc_report(x, file = path, pictures = FALSE))
+    log <- jsonlite::fromJSON(sub("html$", "json", path), simplifyVector = FALSE)
+    tables <- lapply(log$results, function(result) result$tables$estimates$tau_before)
+    unlist(tables)[[1]]
+  }, 1)
+  # In steps of what five sample uniques add at least.
+  expect_identical(shown, c(40, 30, 30))
+})
