@@ -208,8 +208,9 @@ count_renumbered <- function(rows, columns, tells) {
 tells_of <- function(column, protected, least) {
   at <- sampled_rows(column)
   told <- vapply(protected, function(v) {
-    count <- told_by_others(column, v, least, at)
-    if (!may_tell(column$codes[at], v$codes[at])) {
+    near <- column_fit(column$codes[at], v$codes[at])
+    count <- told_by_others(column, v, least, at, near)
+    if (!may_tell(near)) {
       return(count)
     }
     fit <- column_fit(column$codes, v$codes)
@@ -231,13 +232,15 @@ tells_of <- function(column, protected, least) {
 # a column that anyone knows, such as a year of birth; else those that are released. Few values, and
 # missing ones, of which nobody knows the truth, count if the known values of a sample come back in
 # this way.
-told_by_others <- function(column, v, least, at) {
-  if (isTRUE(column$made)) {
+told_by_others <- function(column, v, least, at, fit) {
+  # What nothing protects is told by columns that nearly are functions.
+  open <- !v$compared && !v$missing
+  if (isTRUE(column$made) || open && fit$errors > 0.1 * fit$n) {
     return(0)
   }
   if (v$compared && column$known) v$shown <- v$codes
   sample <- list(codes = column$codes[at])
-  in_order <- !column$id && !isFALSE(column$in_order) &&
+  in_order <- !open && !column$id && !isFALSE(column$in_order) &&
     column$n_values > 20 && sum(sample$codes > 0) < 12 * column$n_values
   told <- vapply(c(values_shown, if (in_order) values_near), function(shown_by) {
     if (v$compared && may_show(sample, v, at, shown_by)) {
@@ -247,11 +250,11 @@ told_by_others <- function(column, v, least, at) {
         return(told)
       }
     }
-    asks <- if (v$compared) length(v$rows) < 100 else v$ties
+    asks <- if (v$compared) length(v$rows) < 100 else v$ties || open
     tells <- asks && shown_by(sample, known_values(v$shown[at]), least) > 0
     if (tells) shown_by(column, v) else 0
   }, 0)
-  max(told)
+  if (open && max(told) < 0.9 * length(v$rows)) 0 else max(told)
 }
 
 known_values <- function(codes) {
@@ -355,8 +358,7 @@ sampled_rows <- function(column, most = 10000) {
 }
 
 # A sample that lies far from every function need not be looked at as a whole.
-may_tell <- function(group, value) {
-  fit <- column_fit(group, value)
+may_tell <- function(fit) {
   if (fit$n < 200) {
     return(TRUE)
   }
@@ -511,7 +513,7 @@ narrowed_by_columns <- function(columns, protected, told, variables, least) {
 # `released`: the codes of the variable in the release, NULL if it has none.
 values_narrowed <- function(column, v, released, least) {
   at <- sampled_rows(list(codes = v$codes, n_values = max(v$codes)))
-  if (!may_tell(v$codes[at], column$codes[at])) {
+  if (!may_tell(column_fit(v$codes[at], column$codes[at]))) {
     return(0)
   }
   fit <- column_fit(v$codes, column$codes)

@@ -874,3 +874,28 @@ test_that("a number that nearly orders a variable is named", {
   expect_gt(found[[1]], 0.9)
   expect_gt(found[[2]], 0.5)
 })
+
+test_that("a column more detailed than a key variable may have exceptions", {
+  n <- 1000
+  for (share in c(0.005, 0.03, 0.06, 0.3)) {
+    set.seed(1)
+    town <- sample(40, n, TRUE)
+    region <- sample(4, 40, TRUE)[town]
+    away <- stats::runif(n) < share
+    region[away] <- sample(4, sum(away), TRUE)
+    d <- data.frame(
+      region = letters[region], sex = sample(1:2, n, TRUE), town = paste0("T", town)
+    )
+    page <- quietly(file_check(d, c("region", "sex"), k = 3))
+    told <- page$diagnostics$told_by_columns
+    right <- told_by_most(d$town, d$region, rep(TRUE, n))
+    verdict <- page$estimates$verdict[page$estimates$measure == "k"]
+    if (share < 0.1) {
+      expect_identical(told[c("by", "n", "finer")], frame(by = "town", n = right, finer = TRUE))
+      expect_identical(verdict, "unclear")
+    } else {
+      expect_lt(right, 0.9 * n)
+      expect_identical(verdict, "ok")
+    }
+  }
+})
