@@ -239,22 +239,29 @@ told_by_others <- function(column, v, least, at, fit) {
     return(0)
   }
   if (v$compared && column$known) v$shown <- v$codes
+  in_order <- !open && has_places(column, at)
+  told <- max(vapply(c(values_shown, if (in_order) values_near), shown_by, 0, column, v, least, at))
+  if (open && told < 0.9 * length(v$rows)) 0 else told
+}
+
+shown_by <- function(shown, column, v, least, at) {
   sample <- list(codes = column$codes[at])
-  in_order <- !open && !column$id && !isFALSE(column$in_order) &&
-    column$n_values > 20 && sum(sample$codes > 0) < 12 * column$n_values
-  told <- vapply(c(values_shown, if (in_order) values_near), function(shown_by) {
-    if (v$compared && may_show(sample, v, at, shown_by)) {
-      told <- shown_by(column, v, least)
-      # Few of many can be those that a suppression chose.
-      if (told >= if (column$known) 0.05 * length(v$rows) else 1) {
-        return(told)
-      }
+  if (v$compared && may_show(sample, v, at, shown)) {
+    told <- shown(column, v, least)
+    # Few of many can be those that a suppression chose.
+    if (told >= if (column$known) 0.05 * length(v$rows) else 1) {
+      return(told)
     }
-    asks <- if (v$compared) length(v$rows) < 100 else v$ties || open
-    tells <- asks && shown_by(sample, known_values(v$shown[at]), least) > 0
-    if (tells) shown_by(column, v) else 0
-  }, 0)
-  if (open && max(told) < 0.9 * length(v$rows)) 0 else max(told)
+  }
+  asks <- if (v$compared) length(v$rows) < 100 else v$ties || !v$missing
+  tells <- asks && shown(sample, known_values(v$shown[at]), least) > 0
+  if (tells) shown(column, v) else 0
+}
+
+# A column of many values that lie in an order.
+has_places <- function(column, at) {
+  !column$id && !isFALSE(column$in_order) && column$n_values > 20 &&
+    sum(column$codes[at] > 0) < 12 * column$n_values
 }
 
 known_values <- function(codes) {
@@ -262,12 +269,12 @@ known_values <- function(codes) {
 }
 
 # Many protected values that do not nearly come back in a sample need not be looked at as a whole.
-may_show <- function(sample, v, at, shown_by) {
+may_show <- function(sample, v, at, shown) {
   rows <- match(v$rows, at, 0L)
   rows <- rows[rows > 0]
   length(at) == length(v$codes) || length(rows) < 200 || {
     part <- list(codes = v$codes[at], shown = v$shown[at], rows = rows, missing = v$missing)
-    shown_by(sample, part, 0, 0.6 * least_gain) > 0
+    shown(sample, part, 0, 0.6 * least_gain) > 0
   }
 }
 

@@ -337,7 +337,7 @@ stop_other_file <- function(x, known, before, words) {
       },
       i = if (untold) "Give the original file as `data`, or name the result: `before = `." else
         "Was the file sorted, filtered or recoded since? Make the result again.",
-      i = "A result of the protected file may be named: `after = `. `data = ` gives the file itself."
+      i = "A result of the protected file may be named: `after = `; `data = ` gives the file."
     )
   )
 }
