@@ -4,8 +4,6 @@
 //! over the nodes around it, by linear weights, and has what these have. The weights are
 //! multiples of a power of two: their sums do not depend on the order of the records.
 
-use std::collections::BTreeMap;
-
 use super::classes::Classes;
 
 /// Nodes per unit of `ln(N p)`.
@@ -14,6 +12,10 @@ const PER_UNIT: f64 = 8.0;
 const PER_UNIT_OF_FRACTION: f64 = 4.0;
 /// The largest size of `ln(N p)`.
 const MOST: f64 = 25.0;
+/// The lowest place on its axis.
+const LOWEST: i32 = (-MOST * PER_UNIT) as i32;
+/// No node, or no cell.
+const NONE: u32 = u32::MAX;
 /// Frequencies that are nodes each; from here on nodes are 15 % apart.
 const EXACT: f64 = 24.0;
 
@@ -55,9 +57,12 @@ pub(super) struct Bins {
     pub loads: Vec<Load>,
     pub cells: Vec<Cell>,
     pub frequencies: Vec<f64>,
-    /// Cells by node and frequency.
-    place: BTreeMap<(u32, u32), u32>,
-    node_of: BTreeMap<(i32, i32), u32>,
+    /// Cells by node and frequency, and nodes by their places on both axes, [`NONE`] where there
+    /// are no classes.
+    place: Vec<u32>,
+    node_of: Vec<u32>,
+    /// Lowest place on the axis of the fraction, and the number of places.
+    fractions: (i32, usize),
     /// Per class the place on the axis of `ln(N p)`, and of the fraction.
     y: Vec<f64>,
     fraction: Option<Vec<f64>>,
@@ -95,24 +100,33 @@ impl Bins {
             .map(|class| (ln_p[class] + people(class).ln()).clamp(-MOST, MOST) * PER_UNIT)
             .collect();
         let of_fraction = |class: usize| classes.fraction[class].ln() * PER_UNIT_OF_FRACTION;
+        let fraction: Option<Vec<f64>> =
+            varies.then(|| (0..classes.len()).map(of_fraction).collect());
+        let places = || fraction.iter().flatten().map(|x| x.floor() as i32);
+        let lowest = places().min().unwrap_or(0);
+        let n_fractions = (places().max().unwrap_or(0) - lowest) as usize + 2;
         let mut bins = Self {
             nodes: Vec::new(),
             loads: Vec::new(),
             cells: Vec::new(),
             frequencies: frequencies(classes.counts.iter().fold(1.0, |a, &b| a.max(b))),
-            place: BTreeMap::new(),
-            node_of: BTreeMap::new(),
+            place: Vec::new(),
+            node_of: vec![NONE; (2 - 2 * LOWEST) as usize * n_fractions],
+            fractions: (lowest, n_fractions),
             y,
-            fraction: varies.then(|| (0..classes.len()).map(of_fraction).collect()),
+            fraction,
         };
         for class in 0..classes.len() {
             for (at, _) in bins.nodes_of(class) {
-                bins.node_of.entry(at).or_insert(0);
+                bins.node_of[at] = 0;
             }
         }
         let n = classes.n_records;
-        for (number, (&(k, w), id)) in bins.node_of.iter_mut().enumerate() {
+        let used = bins.node_of.iter_mut().enumerate();
+        for (number, (at, id)) in used.filter(|(_, id)| **id != NONE).enumerate() {
             *id = number as u32;
+            let k = LOWEST + (at / n_fractions) as i32;
+            let w = lowest + (at % n_fractions) as i32;
             let fraction = if varies {
                 (f64::from(w) / PER_UNIT_OF_FRACTION).exp()
             } else {
@@ -130,6 +144,7 @@ impl Bins {
             });
         }
         bins.loads = vec![Load::default(); bins.nodes.len()];
+        bins.place = vec![NONE; bins.nodes.len() * bins.frequencies.len()];
         bins.fill(classes);
         bins
     }
@@ -139,7 +154,7 @@ impl Bins {
             let (at, second) = self.frequency_of(classes.counts[class]);
             for (node, share) in self
                 .nodes_of(class)
-                .map(|(node, share)| (self.node_of[&node], share))
+                .map(|(at, share)| (self.node_of[at], share))
             {
                 let load = &mut self.loads[node as usize];
                 load.outside += share * classes.outside[class];
@@ -149,9 +164,9 @@ impl Bins {
                 }
                 for (at, part) in [(at, 1.0 - second), (at + 1, second)] {
                     if part > 0.0 {
-                        let next = self.cells.len() as u32;
-                        let cell = *self.place.entry((node, at as u32)).or_insert(next);
-                        if cell == next {
+                        let place = self.place_of(node, at);
+                        if self.place[place] == NONE {
+                            self.place[place] = self.cells.len() as u32;
                             self.cells.push(Cell {
                                 node: node as usize,
                                 at,
@@ -159,22 +174,20 @@ impl Bins {
                                 judged: 0.0,
                             });
                         }
-                        self.cells[cell as usize].classes += share * part;
-                        self.cells[cell as usize].judged += share * part * classes.judged[class];
+                        let cell = &mut self.cells[self.place[place] as usize];
+                        cell.classes += share * part;
+                        cell.judged += share * part * classes.judged[class];
                     }
                 }
             }
         }
         // One order, whatever that of the classes.
-        let cells: Vec<Cell> = self
-            .place
-            .values()
-            .map(|&c| self.cells[c as usize])
-            .collect();
-        self.cells = cells;
-        for (number, cell) in self.place.values_mut().enumerate() {
-            *cell = number as u32;
+        let mut cells = Vec::with_capacity(self.cells.len());
+        for cell in self.place.iter_mut().filter(|cell| **cell != NONE) {
+            cells.push(self.cells[*cell as usize]);
+            *cell = cells.len() as u32 - 1;
         }
+        self.cells = cells;
     }
 
     /// `true` if all records were drawn with equal chances.
@@ -182,18 +195,24 @@ impl Bins {
         self.fraction.is_none()
     }
 
+    fn place_of(&self, node: u32, at: usize) -> usize {
+        node as usize * self.frequencies.len() + at
+    }
+
     /// The nodes around a class, by their places, with their weights.
-    fn nodes_of(&self, class: usize) -> impl Iterator<Item = ((i32, i32), f64)> {
+    fn nodes_of(&self, class: usize) -> impl Iterator<Item = (usize, f64)> {
         let (k, high) = between(self.y[class], 4096.0);
         let (w, low) = match &self.fraction {
             Some(fraction) => between(fraction[class], 1024.0),
             None => (0, 0.0),
         };
+        let (lowest, n_fractions) = self.fractions;
+        let at = (k - LOWEST) as usize * n_fractions + (w - lowest) as usize;
         let all = [
-            ((k, w), (1.0 - high) * (1.0 - low)),
-            ((k + 1, w), high * (1.0 - low)),
-            ((k, w + 1), (1.0 - high) * low),
-            ((k + 1, w + 1), high * low),
+            (at, (1.0 - high) * (1.0 - low)),
+            (at + n_fractions, high * (1.0 - low)),
+            (at + 1, (1.0 - high) * low),
+            (at + n_fractions + 1, high * low),
         ];
         all.into_iter().filter(|&(_, share)| share > 0.0)
     }
@@ -216,9 +235,9 @@ impl Bins {
     pub fn of_class(&self, class: usize, f: f64, of_cells: &[f64]) -> f64 {
         let (at, second) = self.frequency_of(f);
         self.nodes_of(class)
-            .map(|(node, share)| {
-                let node = self.node_of[&node];
-                let cell = |at: usize| of_cells[self.place[&(node, at as u32)] as usize];
+            .map(|(place, share)| {
+                let node = self.node_of[place];
+                let cell = |at: usize| of_cells[self.place[self.place_of(node, at)] as usize];
                 let high = if second > 0.0 {
                     second * cell(at + 1)
                 } else {
@@ -237,7 +256,7 @@ impl Bins {
     /// Value of a class from those of its nodes.
     pub fn of_node(&self, class: usize, of_nodes: &[f64]) -> f64 {
         self.nodes_of(class)
-            .map(|(node, share)| share * of_nodes[self.node_of[&node] as usize])
+            .map(|(place, share)| share * of_nodes[self.node_of[place] as usize])
             .sum()
     }
 }

@@ -128,14 +128,22 @@ impl Classes {
 
     /// Fractions by main effects: those whose weights have the sums of every value.
     fn raked(&self, people: &[f64], overall: f64) -> Result<Vec<f64>> {
+        let of_values = |codes: &[u32], n_values: usize| {
+            let mut sums = vec![0.0; n_values];
+            for (&code, &people) in codes.iter().zip(people) {
+                sums[code as usize] += people;
+            }
+            sums
+        };
+        let of_file: Vec<Vec<f64>> = (self.codes.iter().zip(&self.n_values))
+            .map(|(codes, &n_values)| of_values(codes, n_values))
+            .collect();
         let mut ln_weight = filled(-overall.ln(), self.len())?;
         for _ in 0..RAKING {
-            for (codes, &n_values) in self.codes.iter().zip(&self.n_values) {
-                let mut of_model = vec![0.0; n_values];
-                let mut of_file = vec![0.0; n_values];
+            for (codes, of_file) in self.codes.iter().zip(&of_file) {
+                let mut of_model = vec![0.0; of_file.len()];
                 for (class, &code) in codes.iter().enumerate() {
                     of_model[code as usize] += self.members[class] * ln_weight[class].exp();
-                    of_file[code as usize] += people[class];
                 }
                 let step: Vec<f64> = of_file
                     .iter()

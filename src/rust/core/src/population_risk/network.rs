@@ -24,6 +24,8 @@
 //! The probability of a key mixes three products: with all parents, with the first ones
 //! alone (a tree) and with none (independence), weighted by maximum likelihood.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 
 use super::classes::Classes;
@@ -40,6 +42,8 @@ const LEAST_GAIN: f64 = 2.0;
 const MOST_SCORED: usize = 1 << 15;
 /// Combinations of values that have a table of their own.
 const DIRECT: usize = 1 << 22;
+/// Combinations that are so few that those which do not occur are numbered, too.
+const SPARSE: usize = 1 << 14;
 /// Shares of records that do not follow their parents.
 const EXCEPTIONS: [f64; 7] = [0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
 /// Steps of the search for the weights of the three products.
@@ -56,7 +60,7 @@ fn exceeds(b: f64, a: f64) -> bool {
     b > a + 1e-9 * (1.0 + a.abs())
 }
 
-/// Records that agree on some columns, numbered.
+/// Records that agree on some columns have one number below `n`.
 struct Contexts {
     ids: Vec<u32>,
     n: usize,
@@ -67,6 +71,12 @@ impl Contexts {
     fn joined(&self, codes: &[u32], n_values: usize) -> Result<Self> {
         let pairs = self.ids.iter().zip(codes);
         let place = |(&id, &code): (&u32, &u32)| id as usize * n_values + code as usize;
+        // Few enough numbers need not all occur.
+        if self.n == 1 || self.n.saturating_mul(n_values) <= SPARSE.min(codes.len()) {
+            let n = self.n * n_values;
+            let ids = collected(pairs.map(|pair| place(pair) as u32), codes.len())?;
+            return Ok(Self { ids, n });
+        }
         let mut n = 0;
         let mut number = |slot: &mut u32| {
             if *slot == u32::MAX {
@@ -89,24 +99,43 @@ impl Contexts {
         Ok(Self { ids, n: n as usize })
     }
 
-    /// Per class the records that agree with it, without its own and their households'.
-    fn others(&self, classes: &Classes) -> Result<Vec<f64>> {
+    /// The records that agree with a class, without its own and their households'.
+    fn others<'a>(&'a self, classes: &'a Classes) -> Result<Others<'a>> {
         let mut totals = filled(0.0, self.n)?;
         for (&id, &count) in self.ids.iter().zip(&classes.counts) {
             totals[id as usize] += count;
         }
-        let others = self.ids.iter().zip(&classes.counts);
-        let own = |count: f64| if classes.homes.is_empty() { count } else { 0.0 };
-        let others = others.map(|(&id, &count)| totals[id as usize] - own(count));
-        let mut others = collected(others, classes.len())?;
-        for home in &classes.homes {
-            for &class in home {
-                let id = self.ids[class as usize];
-                let alike = home.iter().filter(|&&other| self.ids[other as usize] == id);
-                others[class as usize] -= alike.count() as f64;
+        let own = if classes.homes.is_empty() {
+            Cow::Borrowed(classes.counts.as_slice())
+        } else {
+            let mut own = filled(0.0, classes.len())?;
+            for home in &classes.homes {
+                for &class in home {
+                    let id = self.ids[class as usize];
+                    let alike = home.iter().filter(|&&other| self.ids[other as usize] == id);
+                    own[class as usize] += alike.count() as f64;
+                }
             }
-        }
-        Ok(others)
+            Cow::Owned(own)
+        };
+        Ok(Others {
+            ids: &self.ids,
+            totals,
+            own,
+        })
+    }
+}
+
+/// Numbers of records, all of them whole numbers, so that sums have no order.
+struct Others<'a> {
+    ids: &'a [u32],
+    totals: Vec<f64>,
+    own: Cow<'a, [f64]>,
+}
+
+impl Others<'_> {
+    fn of(&self, class: usize) -> f64 {
+        self.totals[self.ids[class] as usize] - self.own[class]
     }
 }
 
@@ -118,17 +147,11 @@ struct Level {
 }
 
 impl Level {
-    /// These contexts with the probabilities that counts give.
-    fn raised(&self, num: &[f64], den: &[f64], backoff: Backoff) -> Result<Self> {
-        let counts = num.iter().zip(den).zip(&self.p);
-        let p = counts.map(|((&num, &den), &low)| backoff.of(num, den, low));
-        Ok(Self {
-            p: collected(p, self.p.len())?,
-            contexts: Contexts {
-                ids: collected(self.contexts.ids.iter().copied(), self.p.len())?,
-                n: self.contexts.n,
-            },
-        })
+    /// The probabilities that counts give.
+    fn raised(&self, num: &Others, den: &Others, backoff: Backoff) -> Result<Vec<f64>> {
+        let p = self.p.iter().enumerate();
+        let p = p.map(|(class, &low)| backoff.of(num.of(class), den.of(class), low));
+        collected(p, self.p.len())
     }
 }
 
@@ -161,6 +184,80 @@ impl Backoff {
     }
 }
 
+/// Eight classes side by side: counts with and without a value, the probability below, and the
+/// records. Those that fill up have probability 1.
+struct Eight {
+    num: [f64; 8],
+    den: [f64; 8],
+    low: [f64; 8],
+    times: [f64; 8],
+}
+
+impl Default for Eight {
+    fn default() -> Self {
+        Self {
+            num: [1.0; 8],
+            den: [1.0; 8],
+            low: [1.0; 8],
+            times: [0.0; 8],
+        }
+    }
+}
+
+impl Eight {
+    /// The probabilities of their values.
+    #[inline]
+    fn p(&self, backoff: Backoff) -> [f64; 8] {
+        let mut p = [0.0; 8];
+        for (i, p) in p.iter_mut().enumerate() {
+            *p = backoff.of(self.num[i], self.den[i], self.low[i]);
+        }
+        for p in &mut p {
+            *p = if *p > 1e-30 { *p } else { 1e-30 };
+        }
+        p
+    }
+}
+
+/// The scored classes, those of one record first.
+struct Cells {
+    alone: Vec<Eight>,
+    several: Vec<Eight>,
+}
+
+impl Cells {
+    fn log_likelihood(&self, backoff: Backoff) -> f64 {
+        // Sums of logarithms by logarithms of products.
+        let mut of_alone = 0.0;
+        for eight in &self.alone {
+            of_alone += eight.p(backoff).iter().product::<f64>().ln();
+        }
+        let mut of_several = 0.0;
+        for eight in &self.several {
+            for (p, times) in eight.p(backoff).iter().zip(eight.times) {
+                of_several += times * p.ln();
+            }
+        }
+        of_alone + of_several
+    }
+
+    /// The grid's best backoff with these `exceptions`, and the log-likelihood there.
+    fn best(&self, exceptions: f64) -> (Backoff, f64) {
+        let backoff = |k: usize| Backoff {
+            c: grid(k),
+            exceptions,
+        };
+        let value = |k: usize| self.log_likelihood(backoff(k));
+        let better = |a: (usize, f64), b: (usize, f64)| if exceeds(b.1, a.1) { b } else { a };
+        let coarse = (0..N_GRID).step_by(5).map(|k| (k, value(k)));
+        let first = coarse.reduce(better).unwrap_or((0, f64::NEG_INFINITY));
+        let near = first.0.saturating_sub(4)..(first.0 + 5).min(N_GRID);
+        let fine = near.filter(|&k| k != first.0).map(|k| (k, value(k)));
+        let (k, found) = fine.fold(first, better);
+        (backoff(k), found)
+    }
+}
+
 struct Learner<'a> {
     classes: &'a Classes,
     /// Classes that a parent is judged by, those of one record first.
@@ -170,45 +267,26 @@ struct Learner<'a> {
 }
 
 impl Learner<'_> {
-    /// The grid's best backoff with these `exceptions`, and the log-likelihood there; `at`
-    /// gives, of a scored class, its counts with and without the value, and the
-    /// probability below.
-    fn best(&self, exceptions: f64, at: impl Fn(usize) -> (f64, f64, f64)) -> (Backoff, f64) {
-        let cells = |scored: &[u32]| -> Vec<(f64, f64, f64)> {
-            scored.iter().map(|&class| at(class as usize)).collect()
+    /// What is known of the scored classes.
+    fn cells(&self, num: &Others, den: &Others, low: &[f64]) -> Cells {
+        let eights = |scored: &[u32]| -> Vec<Eight> {
+            let eight = |classes: &[u32]| {
+                let mut eight = Eight::default();
+                for (i, class) in classes.iter().map(|&class| class as usize).enumerate() {
+                    eight.num[i] = num.of(class);
+                    eight.den[i] = den.of(class);
+                    eight.low[i] = low[class];
+                    eight.times[i] = self.classes.counts[class];
+                }
+                eight
+            };
+            scored.chunks(8).map(eight).collect()
         };
         let (alone, several) = self.scored.split_at(self.n_alone);
-        let (alone, of_several) = (cells(alone), cells(several));
-        let times = several
-            .iter()
-            .map(|&class| self.classes.counts[class as usize]);
-        let several: Vec<(f64, (f64, f64, f64))> = times.zip(of_several).collect();
-        let value = |k: usize| -> f64 {
-            let backoff = Backoff {
-                c: grid(k),
-                exceptions,
-            };
-            let p = |&(num, den, low): &(f64, f64, f64)| backoff.of(num, den, low).max(1e-30);
-            // Sums of logarithms by logarithms of products.
-            let of_alone = alone
-                .chunks(8)
-                .map(|part| part.iter().map(p).product::<f64>().ln());
-            let of_several = several.iter().map(|(times, cell)| times * p(cell).ln());
-            of_alone.sum::<f64>() + of_several.sum::<f64>()
-        };
-        let better = |a: (usize, f64), b: (usize, f64)| if exceeds(b.1, a.1) { b } else { a };
-        let coarse = (0..N_GRID).step_by(5).map(|k| (k, value(k)));
-        let first = coarse.reduce(better).unwrap_or((0, f64::NEG_INFINITY));
-        let near = first.0.saturating_sub(4)..(first.0 + 5).min(N_GRID);
-        let fine = near.filter(|&k| k != first.0).map(|k| (k, value(k)));
-        let (k, found) = fine.fold(first, better);
-        (
-            Backoff {
-                c: grid(k),
-                exceptions,
-            },
-            found,
-        )
+        Cells {
+            alone: eights(alone),
+            several: eights(several),
+        }
     }
 
     /// The level of no parents, and its log-likelihood.
@@ -219,13 +297,18 @@ impl Learner<'_> {
             n: 1,
         };
         let low = 1.0 / (self.classes.n_values[v] as f64 + 1.0 + self.unseen(v));
-        let below = Level {
+        let mut root = Level {
             contexts,
             p: filled(low, n)?,
         };
-        let (num, den) = self.counts(&below.contexts, v)?;
-        let (backoff, found) = self.best(0.0, |class| (num[class], den[class], low));
-        Ok((below.raised(&num, &den, backoff)?, found))
+        let with = self.joined(&root.contexts, v)?;
+        let (num, den) = (
+            with.others(self.classes)?,
+            root.contexts.others(self.classes)?,
+        );
+        let (backoff, found) = self.cells(&num, &den, &root.p).best(0.0);
+        root.p = root.raised(&num, &den, backoff)?;
+        Ok((root, found))
     }
 
     /// Values of `v` that the population has and the file has not.
@@ -236,23 +319,18 @@ impl Learner<'_> {
         once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0))
     }
 
-    /// Others with and without the value of `v` who agree on the parents.
-    fn counts(&self, contexts: &Contexts, v: usize) -> Result<(Vec<f64>, Vec<f64>)> {
-        let with = contexts.joined(&self.classes.codes[v], self.classes.n_values[v])?;
-        Ok((with.others(self.classes)?, contexts.others(self.classes)?))
-    }
-
-    fn joined(&self, below: &Level, parent: usize) -> Result<Contexts> {
-        below
-            .contexts
-            .joined(&self.classes.codes[parent], self.classes.n_values[parent])
+    /// Contexts that the values of `v` divide.
+    fn joined(&self, contexts: &Contexts, v: usize) -> Result<Contexts> {
+        contexts.joined(&self.classes.codes[v], self.classes.n_values[v])
     }
 
     /// Gain by `parent` for `v`, whose log-likelihood below is `so_far`.
     fn trial(&self, v: usize, below: &Level, so_far: f64, parent: usize) -> Result<Trial> {
         self.monitor.check()?;
-        let (num, den) = self.counts(&self.joined(below, parent)?, v)?;
-        let (_, found) = self.best(0.0, |class| (num[class], den[class], below.p[class]));
+        let contexts = self.joined(&below.contexts, parent)?;
+        let with = self.joined(&contexts, v)?;
+        let (num, den) = (with.others(self.classes)?, contexts.others(self.classes)?);
+        let (_, found) = self.cells(&num, &den, &below.p).best(0.0);
         Ok(Trial {
             parent,
             gain: found - so_far,
@@ -261,10 +339,12 @@ impl Learner<'_> {
 
     /// The level with one parent more, and its log-likelihood.
     fn with_parent(&self, v: usize, below: &Level, parent: usize) -> Result<(Level, f64)> {
-        let contexts = self.joined(below, parent)?;
-        let (num, den) = self.counts(&contexts, v)?;
+        let contexts = self.joined(&below.contexts, parent)?;
+        let with = self.joined(&contexts, v)?;
+        let (num, den) = (with.others(self.classes)?, contexts.others(self.classes)?);
+        let cells = self.cells(&num, &den, &below.p);
         let tried = parallel::try_map(EXCEPTIONS, self.monitor, |exceptions| {
-            Ok(self.best(exceptions, |class| (num[class], den[class], below.p[class])))
+            Ok(cells.best(exceptions))
         })?;
         let better = |a: (Backoff, f64), b: (Backoff, f64)| if exceeds(b.1, a.1) { b } else { a };
         let none = Backoff {
@@ -272,8 +352,8 @@ impl Learner<'_> {
             exceptions: 0.0,
         };
         let (backoff, found) = tried.into_iter().reduce(better).unwrap_or((none, 0.0));
-        let raised = below.raised(&num, &den, backoff)?;
-        Ok((Level { contexts, ..raised }, found))
+        let p = below.raised(&num, &den, backoff)?;
+        Ok((Level { contexts, p }, found))
     }
 }
 
@@ -399,31 +479,43 @@ pub(super) fn network(classes: &Classes, monitor: &Monitor) -> Result<Network> {
         add(&mut ln_p[0], kept.as_ref().unwrap_or(&root));
     }
     let weights = stacked(&ln_p, &learner.scored, &classes.counts);
-    let mixed = (0..n).map(|class| mixture(&ln_p, class, &weights).0);
+    let mixed = (0..n).map(|class| mixture(&ln_p, class, &weights));
     Ok(Network {
         ln_p: collected(mixed, n)?,
         weights,
     })
 }
 
-/// Logarithm of the mixture at one class, and the share of each part.
-fn mixture(ln_p: &[Vec<f64>; 3], class: usize, weights: &[f64; 3]) -> (f64, [f64; 3]) {
+/// The largest logarithm of one class, and every part over it.
+fn parts(ln_p: &[Vec<f64>; 3], class: usize) -> (f64, [f64; 3]) {
     let of = [0, 1, 2].map(|part| ln_p[part][class]);
     let largest = of[0].max(of[1]).max(of[2]);
-    let shares = [0, 1, 2].map(|part| weights[part] * (of[part] - largest).exp());
-    let sum: f64 = shares.iter().sum();
-    (largest + sum.ln(), shares.map(|share| share / sum))
+    (largest, of.map(|ln| (ln - largest).exp()))
+}
+
+/// Logarithm of the mixture at one class.
+fn mixture(ln_p: &[Vec<f64>; 3], class: usize, weights: &[f64; 3]) -> f64 {
+    let (largest, of) = parts(ln_p, class);
+    let shares = [0, 1, 2].map(|part| weights[part] * of[part]);
+    largest + shares.iter().sum::<f64>().ln()
 }
 
 /// The weights of the three by EM.
 fn stacked(ln_p: &[Vec<f64>; 3], scored: &[u32], counts: &[f64]) -> [f64; 3] {
-    let n: f64 = scored.iter().map(|&class| counts[class as usize]).sum();
+    let cells: Vec<(f64, [f64; 3])> = scored
+        .iter()
+        .map(|&class| (counts[class as usize], parts(ln_p, class as usize).1))
+        .collect();
+    let n: f64 = cells.iter().map(|&(count, _)| count).sum();
     let mut weights = [1.0 / 3.0; 3];
     for _ in 0..EM_STEPS {
         let mut sums = [0.0; 3];
-        for &class in scored {
-            let (_, shares) = mixture(ln_p, class as usize, &weights);
-            sums = [0, 1, 2].map(|part| sums[part] + counts[class as usize] * shares[part]);
+        for (count, of) in &cells {
+            let (a, b, c) = (weights[0] * of[0], weights[1] * of[1], weights[2] * of[2]);
+            let sum = a + b + c;
+            for (total, share) in sums.iter_mut().zip([a, b, c]) {
+                *total += count * (share / sum);
+            }
         }
         weights = sums.map(|sum| sum / n);
     }
