@@ -225,29 +225,59 @@ fn least_found(f: f64, left: f64) -> f64 {
 /// ln P(every class of the file has more than m people), m = 1, 2, ... until that is sure not to
 /// be so.
 fn no_small_class(bins: &Bins, laws: &[Law], q: &[f64]) -> Vec<f64> {
-    // Per cell P(rest = k) of the last k, and its sum so far.
-    let cells: Vec<&Cell> = (bins.cells.iter())
+    struct Part {
+        f: f64,
+        judged: f64,
+        s: f64,
+        q: f64,
+        /// P(rest = k) of the last k, and its sum so far.
+        term: f64,
+        sum: f64,
+        ln_none: f64,
+    }
+    let of_cell = |cell: &Cell| {
+        let f = bins.frequencies[cell.at];
+        Part {
+            f,
+            judged: cell.judged,
+            s: laws[cell.node].s + f - 1.0,
+            q: q[cell.node],
+            term: 0.0,
+            sum: 0.0,
+            ln_none: 0.0,
+        }
+    };
+    let mut parts: Vec<Part> = (bins.cells.iter())
         .filter(|cell| cell.judged > 0.0 && bins.frequencies[cell.at] <= SMALL as f64)
+        .map(of_cell)
         .collect();
-    let mut so_far = vec![(0.0, 0.0); cells.len()];
     let mut ln_none: Vec<f64> = Vec::new();
     for m in 1..=SMALL {
         let mut ln = 0.0;
-        for (cell, (term, sum)) in cells.iter().zip(&mut so_far) {
-            let f = bins.frequencies[cell.at];
-            let k = m as f64 - f;
+        for part in &mut parts {
+            let k = m as f64 - part.f;
             if k < 0.0 {
                 continue;
             }
-            let (s, q) = (laws[cell.node].s + f - 1.0, q[cell.node]);
-            *term = if k < 1.0 {
-                q.powf(s)
+            part.term = if k < 1.0 {
+                part.q.powf(part.s)
             } else {
-                *term * (s + k - 1.0) / k * (1.0 - q)
+                part.term * (part.s + k - 1.0) / k * (1.0 - part.q)
             };
-            *sum += *term;
-            if m > 1 {
-                ln += cell.judged * (-f64::min(*sum, 1.0 - 1e-12)).ln_1p();
+            part.sum += part.term;
+            let sum = part.sum.min(1.0 - 1e-12);
+            // ln(1 - x) is -x, to the last bit.
+            let ln_none = if sum < f64::EPSILON / 4.0 {
+                -sum
+            } else {
+                (-sum).ln_1p()
+            };
+            part.ln_none = part.judged * ln_none;
+        }
+        if m > 1 {
+            // A loop without calls: each sum waits for the one before.
+            for part in &parts {
+                ln += part.ln_none;
             }
         }
         if m == 1 {
