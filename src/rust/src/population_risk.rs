@@ -20,6 +20,7 @@ fn rs_population_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
         let weights = settings.optional_doubles("weights")?;
         let n_people = settings.number("n_people")?;
         let missing: Missing = settings.choice("missing")?;
+        let least = settings.optional_number("least")?;
         let households = match settings.optional("households")? {
             None => None,
             Some(pointer) => Some(with_table(&pointer, |homes| {
@@ -33,7 +34,8 @@ fn rs_population_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
                 weights: weights.as_deref(),
                 households: households.as_deref(),
             };
-            let found = run.watched(|monitor| population_risk(table, &design, missing, monitor))?;
+            let found =
+                run.watched(|monitor| population_risk(table, &design, missing, least, monitor))?;
             let measures = found.measures;
             let figures = [
                 measures.uniqueness,

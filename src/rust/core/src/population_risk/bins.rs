@@ -217,6 +217,12 @@ impl Bins {
         all.into_iter().filter(|&(_, share)| share > 0.0)
     }
 
+    /// `true` if a class of `f` records is judged by frequencies above `most`, too.
+    pub fn beyond(&self, f: f64, most: f64) -> bool {
+        let (at, second) = self.frequency_of(f);
+        self.frequencies[at + usize::from(second > 0.0)] > most
+    }
+
     /// The frequency's place and the weight of the next one.
     fn frequency_of(&self, f: f64) -> (usize, f64) {
         let above = self.frequencies.partition_point(|&node| node < f);

@@ -31,6 +31,8 @@ const SMALL: usize = 500;
 const SURELY: f64 = -40.0;
 /// Nodes of the quadrature.
 const NODES: usize = 48;
+/// Frequencies with a recurrence. Those of more records are integrated, or bounded.
+pub(super) const RECURRED: f64 = 64.0;
 
 /// Gauss-Legendre nodes and weights on (0, 1).
 fn legendre() -> [(f64, f64); NODES] {
@@ -58,12 +60,16 @@ fn legendre() -> [(f64, f64); NODES] {
 /// `f E[1 / F | f]` for growing frequencies.
 pub(super) struct Shares {
     quadrature: [(f64, f64); NODES],
+    /// Instead of the integral of a frequency above [`RECURRED`] a bound: it is the mean of
+    /// `q (q + (1 - q) z)^(s - 2)` over a law of `z` that grows with `f`.
+    bounded: bool,
 }
 
 impl Shares {
-    pub fn new() -> Self {
+    pub fn new(bounded: bool) -> Self {
         Self {
             quadrature: legendre(),
+            bounded,
         }
     }
 
@@ -77,7 +83,9 @@ impl Shares {
                 each(at, 1.0);
             } else if wanted <= 1.0 {
                 each(at, value);
-            } else if q < 0.5 && wanted <= 64.0 {
+            } else if self.bounded && wanted > RECURRED {
+                each(at, alone(s, q).max(q));
+            } else if q < 0.5 && wanted <= RECURRED {
                 while f < wanted {
                     value = q * (1.0 - f * value) / ((1.0 - q) * (f + s - 1.0));
                     f += 1.0;
@@ -305,10 +313,11 @@ fn none_below(ln_none: &[f64], m: usize) -> f64 {
 pub(super) fn measures(
     parts: &[Bins],
     sizes: &Sizes,
+    bounded: bool,
     monitor: &Monitor,
 ) -> Result<(Measures, Vec<OfBins>)> {
     let points = Posterior::new(&parts[0], sizes.most).draws(monitor)?;
-    let shares = Shares::new();
+    let shares = Shares::new(bounded);
     let draws = parallel::try_map(&points, monitor, |(parameters, weight)| {
         let all = parts
             .iter()

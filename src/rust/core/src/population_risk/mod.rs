@@ -211,6 +211,9 @@ fn patterns(table: &KeyTable) -> Vec<u64> {
 /// judged by those it has, among all records that have them; where it has none, everybody
 /// matches it.
 ///
+/// Where `least` is given, risks of records below it, but not the largest, may be bounds of them
+/// that are below it as well, and so may be the re-identifications.
+///
 /// # Errors
 ///
 /// Fails if the sample is larger than its population, or there are more than 63 key variables with
@@ -219,6 +222,7 @@ pub fn population_risk(
     table: &KeyTable,
     design: &Design<'_>,
     missing: Missing,
+    least: Option<f64>,
     monitor: &Monitor,
 ) -> Result<PopulationRisk> {
     let filled_in;
@@ -295,38 +299,56 @@ pub fn population_risk(
             )
         })
         .unzip();
-    let (measures, of_bins) = measures::measures(&bins, &sizes, monitor)?;
-    // Everybody matches a record that knows nothing.
-    let mut risk = filled(1.0 / design.n_people, table.n_rows())?;
-    let mut prob_unique = filled(0.0, table.n_rows())?;
-    for (((rows, judged, groups, classes), bins), of) in judged.iter().zip(&bins).zip(&of_bins) {
-        let of_class = |class: usize| {
-            let members = classes.members[class];
-            let found = bins.of_class(class, classes.counts[class], &of.found) / members;
-            (
-                found,
-                if members < 1.5 {
-                    bins.of_node(class, &of.unique)
-                } else {
-                    0.0
-                },
-            )
+    let judge = |bounded: bool| -> Result<(PopulationRisk, [f64; 2])> {
+        let (measures, of_bins) = measures::measures(&bins, &sizes, bounded, monitor)?;
+        // Everybody matches a record that knows nothing.
+        let mut risk = filled(1.0 / design.n_people, table.n_rows())?;
+        let mut prob_unique = filled(0.0, table.n_rows())?;
+        // The largest risk, and the largest that is a bound.
+        let mut largest = [0.0; 2];
+        for (((rows, judged, groups, classes), bins), of) in judged.iter().zip(&bins).zip(&of_bins)
+        {
+            let of_class = |class: usize| {
+                let members = classes.members[class];
+                let found = bins.of_class(class, classes.counts[class], &of.found) / members;
+                if classes.judged[class] > 0.0 {
+                    let beyond = bins.beyond(classes.counts[class], measures::RECURRED);
+                    let of_kind: &mut f64 = &mut largest[usize::from(bounded && beyond)];
+                    *of_kind = of_kind.max(found);
+                }
+                (
+                    found,
+                    if members < 1.5 {
+                        bins.of_node(class, &of.unique)
+                    } else {
+                        0.0
+                    },
+                )
+            };
+            let of_classes: Vec<(f64, f64)> =
+                collected((0..classes.len()).map(of_class), classes.len())?;
+            for (at, &row) in rows.iter().enumerate().filter(|&(at, _)| judged[at]) {
+                let found = of_classes[groups.row_group()[at] as usize];
+                (risk[row as usize], prob_unique[row as usize]) = found;
+            }
+        }
+        let found = PopulationRisk {
+            measures,
+            risk,
+            prob_unique,
+            stacking,
+            n_patterns,
+            neighbours_alike,
         };
-        let of_classes: Vec<(f64, f64)> =
-            collected((0..classes.len()).map(of_class), classes.len())?;
-        for (at, &row) in rows.iter().enumerate().filter(|&(at, _)| judged[at]) {
-            let found = of_classes[groups.row_group()[at] as usize];
-            (risk[row as usize], prob_unique[row as usize]) = found;
+        Ok((found, largest))
+    };
+    if let Some(least) = least {
+        let (found, [largest, bound]) = judge(true)?;
+        if bound < largest.min(least) {
+            return Ok(found);
         }
     }
-    Ok(PopulationRisk {
-        measures,
-        risk,
-        prob_unique,
-        stacking,
-        n_patterns,
-        neighbours_alike,
-    })
+    Ok(judge(false)?.0)
 }
 
 #[cfg(test)]

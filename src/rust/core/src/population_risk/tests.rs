@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::law::Law;
 use super::measures::Shares;
 use super::*;
@@ -27,7 +29,7 @@ fn design(n_people: f64) -> Design<'static> {
 
 fn of_design(columns: &[Vec<u32>], design: &Design<'_>) -> PopulationRisk {
     let table = table_of(columns);
-    population_risk(&table, design, Missing::Wildcard, &Monitor::new()).unwrap()
+    population_risk(&table, design, Missing::Wildcard, None, &Monitor::new()).unwrap()
 }
 
 /// Columns of 3, 5, 7 and 11 values, the second and third following the first.
@@ -132,6 +134,40 @@ fn orders_and_names_change_nothing() {
 }
 
 #[test]
+fn bounds_stand_for_small_risks_alone() {
+    let bounded = AtomicUsize::new(0);
+    tiny(12, |draws| {
+        let columns = drawn(draws, 2000);
+        let table = table_of(&columns[..2]);
+        let people = [2_500.0, 20_000.0, 100_000.0][draws.below(3) as usize];
+        let of = |least| {
+            population_risk(
+                &table,
+                &design(people),
+                Missing::Wildcard,
+                least,
+                &Monitor::new(),
+            )
+            .unwrap()
+        };
+        let (all, least) = (of(None), [1e-4, 0.005, 0.05][draws.below(3) as usize]);
+        let some = of(Some(least));
+        let largest = |found: &PopulationRisk| found.risk.iter().fold(0.0, |a: f64, &b| a.max(b));
+        assert_eq!(largest(&some).to_bits(), largest(&all).to_bits());
+        assert_eq!(some.prob_unique, all.prob_unique);
+        assert_eq!(some.measures.tau1, all.measures.tau1);
+        assert_eq!(some.measures.smallest_class, all.measures.smallest_class);
+        for (&some, &all) in some.risk.iter().zip(&all.risk) {
+            let equal = some.to_bits() == all.to_bits();
+            assert!(equal || all < some && some < least);
+            bounded.fetch_add(usize::from(!equal), Ordering::Relaxed);
+        }
+        true
+    });
+    assert!(bounded.into_inner() > 0);
+}
+
+#[test]
 fn threads_change_nothing() {
     tiny(1, |draws| {
         let columns = drawn(draws, 300);
@@ -141,6 +177,7 @@ fn threads_change_nothing() {
                     &table_of(&columns),
                     &design(3000.0),
                     Missing::Wildcard,
+                    None,
                     &Monitor::new(),
                 )
             })
@@ -319,7 +356,7 @@ fn summed(f: f64, s: f64, q: f64) -> f64 {
 
 #[test]
 fn expected_shares_are_their_sums() {
-    let shares = Shares::new();
+    let shares = Shares::new(false);
     let frequencies = [1.0, 2.0, 3.0, 7.0, 20.0, 28.0, 90.0];
     for s in [1.01, 1.3, 2.0, 5.0, 60.0] {
         for q in [0.02, 0.2, 0.45, 0.55, 0.9, 0.999] {
@@ -356,16 +393,28 @@ fn the_kept_share_is_its_sum() {
 fn a_sample_larger_than_its_population_is_refused() {
     let table = table_of(&[vec![1, 2, 2]]);
     let of = |people| {
-        population_risk(&table, &design(people), Missing::Category, &Monitor::new())
-            .map_err(|e| e.kind())
+        population_risk(
+            &table,
+            &design(people),
+            Missing::Category,
+            None,
+            &Monitor::new(),
+        )
+        .map_err(|e| e.kind())
     };
     assert_eq!(of(2.0).err(), Some("bad_argument"));
     assert!(of(3.0).is_ok());
     let blank = table_of(&[vec![0, 0], vec![0, 0]]);
-    let found = population_risk(&blank, &design(9.0), Missing::Wildcard, &Monitor::new());
+    let found = population_risk(
+        &blank,
+        &design(9.0),
+        Missing::Wildcard,
+        None,
+        &Monitor::new(),
+    );
     assert_eq!(found.map_err(|e| e.kind()).err(), Some("bad_argument"));
     let stopped = Monitor::new();
     stopped.cancel();
-    let found = population_risk(&table, &design(9.0), Missing::Category, &stopped);
+    let found = population_risk(&table, &design(9.0), Missing::Category, None, &stopped);
     assert_eq!(found.map_err(|e| e.kind()).err(), Some("interrupted"));
 }
