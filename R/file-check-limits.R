@@ -16,12 +16,16 @@ limit_rows <- function(file, limit) {
   # Nobody sees the results: prints of the file, half of their time, are left out.
   running$passing <- TRUE
   file$codes$shared <- TRUE
+  about <- page_figures()
+  of_law <- about$measure[about$method == "population_risk"]
+  # Of risks of records, all below the limit serve as well as their bounds.
+  if (all(intersect(names(limit), of_law) %in% law_limits)) running$least <- limit$journalist
   on.exit({
     running$passing <- FALSE
+    running$least <- NULL
     file$codes$shared <- NULL
   })
   found <- run_methods(file, coded$asked, limit_methods(limit))$found
-  about <- page_figures()
   rows <- check_rows(found, coded$asked, about[about$measure %in% names(limit), ])
   of_records <- check_records_of(found, coded$table, coded$asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))

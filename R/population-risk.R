@@ -200,7 +200,7 @@ population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_s
     equal <- equal_weights(roles$weights, data)
     found <- core(rs_population_risk, table$pointer, list(
       n_people = n_people, weights = if (!equal) weights,
-      households = households$pointer, missing = missing
+      households = households$pointer, missing = missing, least = running$least
     ))
     if (!is.null(households)) {
       found$at_home <- core(rs_members_risk, households$pointer, found$risk)$risk
