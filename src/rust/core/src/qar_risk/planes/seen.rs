@@ -13,14 +13,14 @@ pub const WORDS: usize = GRANULE_BYTES / 8;
 /// The bits of one record in one granule.
 pub type Record = [u8; GRANULE_BYTES];
 
-/// The words of a record.
+// Loops over words have indices: without link-time optimisation the iterators of a pair of arrays
+// can be calls, a record each.
+
+/// A word of a record.
 #[inline(always)]
-fn words<const W: usize>(record: &Record) -> [u64; W] {
-    let mut words = [0; W];
-    for (word, b) in words.iter_mut().zip(record.chunks_exact(8)) {
-        *word = u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
-    }
-    words
+fn word(record: &Record, w: usize) -> u64 {
+    let b = &record[8 * w..8 * w + 8];
+    u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]])
 }
 
 /// Values seen at least once, twice and three times in a group.
@@ -43,13 +43,13 @@ impl<const W: usize> Seen<W> {
     /// values only, it does not count further than one.
     #[inline(always)]
     pub fn add<const D: bool>(&mut self, record: &Record) {
-        let seen = self.once.iter_mut().zip(&mut self.twice);
-        for (((once, twice), thrice), bits) in seen.zip(&mut self.thrice).zip(words::<W>(record)) {
+        for w in 0..W {
+            let bits = word(record, w);
             if !D {
-                *thrice |= *twice & bits;
-                *twice |= *once & bits;
+                self.thrice[w] |= self.twice[w] & bits;
+                self.twice[w] |= self.once[w] & bits;
             }
-            *once |= bits;
+            self.once[w] |= bits;
         }
     }
 
