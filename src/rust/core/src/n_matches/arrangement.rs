@@ -29,7 +29,12 @@ pub(super) type Bits = [u64; BLOCK / 64];
 /// The bits of both.
 #[inline(always)]
 pub(super) fn both(a: &Bits, b: &Bits) -> Bits {
-    std::array::from_fn(|i| a[i] & b[i])
+    // from_fn() would be a call for each word.
+    let mut bits = *a;
+    for (word, b) in bits.iter_mut().zip(b) {
+        *word &= b;
+    }
+    bits
 }
 
 /// True if there is a bit.

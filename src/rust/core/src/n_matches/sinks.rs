@@ -113,8 +113,11 @@ impl<T: Amount> Sink for Sum<T> {
     #[inline(always)]
     fn found(&mut self, _x: usize, start: usize, bits: Bits) {
         let others = &self.others[start / BLOCK];
-        self.n_usual
-            .add(std::array::from_fn(|i| bits[i] & !others[i]));
+        let mut usual = bits;
+        for (word, others) in usual.iter_mut().zip(others) {
+            *word &= !others;
+        }
+        self.n_usual.add(usual);
         let different = both(&bits, others);
         if any(&different) {
             each_bit(start, different, |place| self.sum += self.amounts[place]);

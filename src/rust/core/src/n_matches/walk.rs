@@ -214,7 +214,8 @@ impl Target<'_> {
     /// Joins bitmaps over a piece: the first `N` without a look in between,
     /// which costs more than it saves.
     fn scan<const N: usize, S: Sink>(&self, piece: &Piece, maps: &[usize], sink: &mut S) {
-        let first: [usize; N] = std::array::from_fn(|i| maps[i]);
+        let mut first = [0; N];
+        first.copy_from_slice(&maps[..N]);
         let (start, last) = (piece.start as usize, piece.end as usize - 1);
         let blocks = start / BLOCK..=last / BLOCK;
         for block in blocks.clone() {

@@ -29,7 +29,10 @@ impl<'a> Rows<'a> {
     /// Number of records of the marked rows.
     fn count(&self, rows: &Lane) -> u64 {
         let mut n: u64 = rows.iter().map(|word| u64::from(word.count_ones())).sum();
-        let repeated = std::array::from_fn(|w| rows[w] & self.repeated[w]);
+        let mut repeated = *rows;
+        for (word, again) in repeated.iter_mut().zip(&self.repeated) {
+            *word &= again;
+        }
         Self::for_each(&repeated, |row| n += self.counts[row] - 1);
         n
     }
