@@ -44,9 +44,41 @@ memory_hash <- function(columns) {
   rlang::hash(list(lapply(columns, attributes), memory, columns[!plain]))
 }
 
-is_unchanged <- function(x, known) {
-  identical(rlang::obj_address(x), known$address) && identical(frame_hash(x), known$hash)
+# The memory of a data.table is looked at if the line may have reached it.
+is_unchanged <- function(x, known, reached = NULL) {
+  same <- identical(rlang::obj_address(x), known$address)
+  if (!same || is.null(reached) || is.null(known$hash)) {
+    return(same && identical(frame_hash(x), known$hash))
+  }
+  !any(c(known$address, known$pointers) %in% reached) || identical(frame_hash(x), known$hash)
 }
+
+# Addresses of the objects that a line names and of their columns. NULL if it can reach others: by a
+# function or list of the script, or by names as text.
+reached_by <- function(run) {
+  words <- words_of(run$lines[run$parsed$first[[run$at]]:run$parsed$last[[run$at]]])
+  names <- intersect(words, ls(globalenv(), all.names = TRUE, sorted = FALSE))
+  odd <- rlang::env_binding_are_lazy(globalenv(), names) |
+    rlang::env_binding_are_active(globalenv(), names)
+  if (any(odd) || any(words %in% reaching_calls)) {
+    return(NULL)
+  }
+  found <- lapply(names, function(name) {
+    value <- get(name, globalenv())
+    columns <- if (is.data.frame(value)) own_columns(value)
+    plain <- if (is.null(columns)) is.atomic(value) else all(vapply(columns, is.atomic, NA))
+    if (plain) c(rlang::obj_address(value), addresses_of(columns))
+  })
+  if (!any(vapply(found, is.null, NA))) c("", unlist(found))
+}
+
+reaching_calls <- c(
+  "get", "get0", "mget", "eval", "evalq", "eval.parent", "do.call", "source", "sys.source",
+  "assign", "parse", "str2lang", "str2expression", "as.name", "as.symbol", "globalenv",
+  ".GlobalEnv", "environment", "as.environment", "parent.frame", "pos.to.env", "sys.frame",
+  "sys.frames", "eapply", "attach", "load", "sym", "syms", "ensym", "parse_expr",
+  "parse_exprs", "eval_tidy", "exec", "env_get"
+)
 
 # The state of `value`, NULL if no roles are known. What its columns tell, compared with those of
 # the frame that it descends from, is found on the way.

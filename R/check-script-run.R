@@ -368,7 +368,7 @@ not_followed_error <- function(run) {
 }
 
 # Objects of the workspace that are new or changed since the last look.
-look_at_objects <- function(run) {
+look_at_objects <- function(run, reached = reached_by(run)) {
   names <- ls(globalenv(), all.names = TRUE, sorted = FALSE)
   names <- setdiff(names, ".Random.seed")
   fixed <- !rlang::env_binding_are_lazy(globalenv(), names) &
@@ -387,7 +387,7 @@ look_at_objects <- function(run) {
     value <- get(name, globalenv())
     known <- before[[name]]
     if (is.null(known)) known <- run$others[[name]]
-    if (!is.null(known) && is_unchanged(value, known)) next
+    if (!is.null(known) && is_unchanged(value, known, reached)) next
     if (!is_followable(value)) {
       run$followed[[name]] <- run$others[[name]] <- NULL
       next

@@ -95,9 +95,17 @@ identifiers_of <- function(data, settings) {
   columns <- setdiff(names(data), unlist(settings[kept_roles]))
   looks <- vapply(columns, function(name) {
     x <- data[[name]]
-    (!is.numeric(x) || is_whole_column(x)) && looks_like(x, name) == "identifier"
+    (!is.numeric(x) || is_whole_column(x)) && !repeats_soon(x) &&
+      looks_like(x, name) == "identifier"
   }, NA)
   columns[looks | columns %in% settings$hh_id]
+}
+
+# TRUE if the first records alone have too many equal values for an identifier, 90% of whose values
+# differ.
+repeats_soon <- function(x) {
+  first <- utils::head(x, length(x) %/% 5)
+  !is.object(x) && sum(duplicated(first[!is.na(first)])) >= 0.1 * length(x)
 }
 
 kept_roles <- c("key_vars", "key_sets", "weight_var", "strata_var")
