@@ -107,7 +107,8 @@ number_text <- function(x) {
 # The distinct known values in an order that no locale changes and no encoding stops: that of
 # factor levels, of numbers and dates, or of the codes of the characters of text.
 sorted_values <- function(x) {
-  values <- unique(x[!is.na(x)])
+  values <- unique(x)
+  values <- values[!is.na(values)]
   values[order(if (is.character(values)) enc2utf8(values) else values, method = "radix")]
 }
 

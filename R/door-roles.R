@@ -87,7 +87,7 @@ missing_codes <- function(x) {
   if (is.object(x) || !is.numeric(x) || !is_whole_column(x)) {
     return(character())
   }
-  values <- sorted_values(as.double(x))
+  values <- as.double(sorted_values(x))
   c(low_codes(values), high_codes(values))
 }
 

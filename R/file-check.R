@@ -203,8 +203,14 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     asked <- coded$asked
     table <- coded$table
     file$codes$shared <- TRUE
-    on.exit(file$codes$shared <- NULL, add = TRUE)
+    # Prints of the file are made for the page alone.
+    running$passing <- TRUE
+    on.exit({
+      file$codes$shared <- NULL
+      running$passing <- FALSE
+    }, add = TRUE)
     ran <- run_methods(file, asked)
+    running$passing <- FALSE
     result <- new_file_check(file, table, ran, asked, ask$call)
     result$next_steps <- check_next_steps(result, file, made)
     result

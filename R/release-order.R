@@ -65,16 +65,17 @@ order_tells_missing <- function(columns) {
     codes <- columns[[name]]$codes
     n <- length(codes)
     first <- seq_len(min(n, 1e5))
-    runs <- rle(codes == 0L)
-    ends <- cumsum(runs$lengths)
-    gaps <- which(runs$values & ends < n & ends > runs$lengths)
+    missing <- which(codes == 0L)
+    starts <- missing[c(TRUE, diff(missing) > 1L)[seq_along(missing)]]
+    ends <- missing[c(diff(missing) > 1L, TRUE)[seq_along(missing)]]
+    gaps <- which(starts > 1L & ends < n)
     if (length(gaps) == 0) {
       return(NULL)
     }
-    steps <- abs(codes[ends[gaps] - runs$lengths[gaps]] - codes[ends[gaps] + 1L])
-    known <- which(codes > 0L)
-    counts <- as.double(tabulate(codes[known]))
-    pairs <- length(known) * (length(known) - 1)
+    steps <- abs(codes[starts[gaps] - 1L] - codes[ends[gaps] + 1L])
+    n_known <- n - length(missing)
+    counts <- as.double(tabulate(codes))
+    pairs <- n_known * (n_known - 1)
     same <- sum(counts * (counts - 1))
     beside <- same + 2 * sum(counts[-1] * counts[-length(counts)])
     sure <- all(steps == 0) && !is.null(neighbours_tell(codes, codes, codes > 0L, NULL, 0.05))
@@ -86,7 +87,7 @@ order_tells_missing <- function(columns) {
       )
     ))
     if (!is.null(found)) {
-      told <- frame(variable = name, by = NA_character_, n = n - length(known))
+      told <- frame(variable = name, by = NA_character_, n = length(missing))
       cbind(told, found[c("share", "chance")])
     }
   })
@@ -205,7 +206,8 @@ run_tells <- function(number, after, protected, margin) {
   runs <- rle(after)
   of_run <- rep(runs$lengths, runs$lengths)
   share <- tabulate(after + 1L) / length(after)
-  strongest(lapply(split(protected, after[protected] > 0L), function(at) {
+  shown <- after[protected] > 0L
+  strongest(lapply(Filter(length, list(protected[!shown], protected[shown])), function(at) {
     found <- tabulate(of_run[at]) / length(at)
     counts <- at[number[at] %in% seq_along(found)]
     m <- number[counts]
