@@ -60,9 +60,12 @@
 #' The file tests the fit. If every record is kept with chance 1/2, 1/4 or 1/10, some of those
 #' that are then unique are unique in the file, and the law says how many. If it is wrong by more
 #' than 0.2 in log-odds and by more than three standard errors, the step from the file to the
-#' population cannot be relied on either. Upper ends are then bounds that need no model: the sample
-#' uniques for tau1 and tau2, the distinct keys for re-identifications, and the shares of both in
-#' the file for uniqueness and correctness.
+#' population cannot be relied on either. Nor can it if keys are, by the law and in the file, on
+#' average more than \eqn{e^{0.6}}{exp(0.6)} times as frequent as the network says with their own
+#' records counted. A variable then follows from all others together, and the few records that do
+#' not follow, such as coding errors, may be unique among records with common keys. Upper ends are
+#' then bounds that need no model: the sample uniques for tau1 and tau2, the distinct keys for
+#' re-identifications, and the shares of both in the file for uniqueness and correctness.
 #'
 #' On 330 samples of 1, 5, 20 and 50% of known populations, none of which anything here was chosen
 #' on, the mean absolute error of uniqueness by sampling fraction and the share of intervals that
@@ -89,7 +92,11 @@
 #' named, if the file refutes the fit, and for uniqueness and correctness if records are incomplete;
 #' it is `"not judged"` after [invariant_pram()].
 #'
-#' The upper end of the largest risk is that of a key with two fifths fewer people: the least of 16
+#' The upper end of uniqueness is at least \eqn{1.7 (1 - \pi)/n}{1.7 (1 - pi)/n}: a sample does not
+#' exclude people that are too few to be in it.
+#'
+#' The upper end of the largest risk leaves out \eqn{\theta}{theta}, which holds on average only, if
+#' it is above 1, and is that of a key with two fifths fewer people: the least of 16
 #' corrections with which, on 359 samples of 18 populations, at most 2.5% of the verdicts `"ok"`
 #' that no number of matches in the file proves were false, at each of the limits 0.05, 0.09 and
 #' 0.2. It was then counted once on 652 samples of 20 populations of other kinds, made for this, of

@@ -180,6 +180,32 @@ test_that("if the file refutes the model, upper ends need none", {
   )
 })
 
+test_that("exceptions from what all variables together say are not judged by the law", {
+  set.seed(6)
+  n <- 50000
+  people <- data.frame(a = sample(4, n, TRUE), b = sample(4, n, TRUE), c = sample(4, n, TRUE))
+  people$d <- rowSums(people) %% 4
+  off <- runif(n) < 0.004
+  people$d[off] <- sample(4, sum(off), TRUE) - 1
+  file <- people[sample(n, 1500), ]
+  key <- do.call(paste, people)
+  f <- table(do.call(paste, file))
+  # A record that is alone in the population, among keys of 10 records and more.
+  expect_identical(unname(c(table(key)[names(f)[f == 1]])), 1L)
+  expect_gte(sort(f)[[4]], 10)
+  found <- population_risk(file, pop_size = n)
+  expect_match(found$estimates$note, "^the frequencies in the file refute the model")
+  expect_identical(value_of(found, c("tau1", "largest"), "high"), c(1, 1))
+  expect_gte(value_of(found, "uniqueness", "high"), mean(table(key)[key] == 1))
+  page <- file_check(file, pop_size = n, limit = list(journalist = 0.2))$estimates
+  page <- page[page$measure %in% "journalist", ]
+  expect_identical(page$verdict, "unclear")
+  # The same variables without the rule.
+  people$d <- sample(4, n, TRUE)
+  found <- population_risk(people[sample(n, 1500), ], pop_size = n)
+  expect_identical(unique(found$estimates$status), "ok")
+})
+
 test_that("the largest risk is that of a record, and its interval about all of them", {
   set.seed(4)
   columns <- c("age", "education_num", "race", "sex")

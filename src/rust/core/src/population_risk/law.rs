@@ -85,13 +85,31 @@ impl Parameters {
     }
 
     fn at(&self, y: f64, most: f64) -> Law {
-        let [a, theta, i, b, c, e] = self.0;
+        let [_, theta, i, _, c, _] = self.0;
         let v = (i + c * y).clamp(-9.0, 9.0).exp();
-        let line = (a + (1.0 + b) * y + e * y * y.abs()).min(40.0);
+        let line = (y + self.correction(y)).min(40.0);
         Law {
             s: 1.0 + 1.0 / v,
             r: (line.exp() * (1.0 + v) + theta.exp()).min(most),
         }
+    }
+
+    /// `A + b y + e y |y|`.
+    pub fn correction(&self, y: f64) -> f64 {
+        let [a, _, _, b, _, e] = self.0;
+        a + b * y + e * y * y.abs()
+    }
+
+    /// People who are alike for reasons that are not in the keys.
+    pub fn theta(&self) -> f64 {
+        self.0[1].exp()
+    }
+
+    /// These with nobody of them.
+    pub fn without_theta(&self) -> Self {
+        let mut values = self.0;
+        values[1] = f64::NEG_INFINITY;
+        Self(values)
     }
 }
 

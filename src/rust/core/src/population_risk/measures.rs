@@ -17,6 +17,7 @@ use rand_distr::{Distribution, Poisson, StandardNormal};
 use super::bins::{Bins, Cell, Node};
 use super::law::{Law, Parameters, Posterior};
 use super::misfit::refuted;
+use super::network::Own;
 use super::{Estimate, Measures};
 use crate::error::Result;
 use crate::parallel::{self, Monitor};
@@ -27,6 +28,11 @@ const COPIES: usize = 20;
 /// Largest class of the population that is looked at for the largest risk. The chance of nobody else,
 /// which probabilities start at, is not below `exp(-700)` if so few people can be all.
 const SMALL: usize = 500;
+/// Unique people of a sample that it is not surprising to see none of, chosen on populations used for
+/// development.
+const UNSEEN: f64 = 0.1;
+/// People alike for reasons that are not in the keys, too few to lift the smallest class.
+const FEW_ALIKE: f64 = 1.0;
 /// ln of a chance that is taken for none.
 const SURELY: f64 = -40.0;
 /// Nodes of the quadrature.
@@ -140,6 +146,8 @@ struct Draw {
     variance_found: f64,
     /// ln of the chance that no record has a class of at most 1, 2, ... people.
     ln_none_below: Vec<f64>,
+    /// The same if nobody is alike for reasons that are not in the keys.
+    ln_none_by_keys: Vec<f64>,
 }
 
 /// Sizes of sample and population.
@@ -154,6 +162,8 @@ pub(super) struct Sizes {
     pub most: f64,
     /// Distinct keys of the file.
     pub keys: f64,
+    /// What a key's own records add to its probability.
+    pub own: Own,
 }
 
 /// People who are not in the file, at most: nobody has more with its key besides the file's.
@@ -198,6 +208,7 @@ fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares
         variance2: 0.0,
         variance_found: 0.0,
         ln_none_below: Vec::new(),
+        ln_none_by_keys: Vec::new(),
     };
     for (node, load) in bins.loads.iter().enumerate() {
         let first =
@@ -222,6 +233,14 @@ fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares
     draw.unique_people += draw.tau1;
     draw.keys += draw.reidentifications;
     draw.ln_none_below = no_small_class(bins, &laws, &q);
+    draw.ln_none_by_keys = if parameters.theta() < FEW_ALIKE {
+        draw.ln_none_below.clone()
+    } else {
+        let laws = parameters.without_theta().at_nodes(&bins.nodes, sizes.most);
+        let by_keys = laws.iter().zip(&bins.nodes);
+        let q: Vec<f64> = by_keys.map(|(law, node)| law.q(node.fraction)).collect();
+        no_small_class(bins, &laws, &q)
+    };
     draw
 }
 
@@ -347,7 +366,8 @@ pub(super) fn measures(
     for draw in &mut draws {
         draw.keys = draw.keys.max(sizes.keys);
     }
-    let refuted = refuted(&parts[0], &points, sizes.most);
+    // A file of everybody needs no law.
+    let refuted = sizes.n < sizes.people && refuted(&parts[0], &points, sizes.most, sizes.own);
     Ok((intervals(&draws, parts, sizes, refuted)?, of_parts))
 }
 
@@ -367,12 +387,17 @@ fn together(parts: Vec<Draw>) -> Option<Draw> {
         all.reidentifications += part.reidentifications;
         all.variance2 += part.variance2;
         all.variance_found += part.variance_found;
-        let longest = all.ln_none_below.len().max(part.ln_none_below.len());
-        all.ln_none_below = (0..longest)
-            .map(|m| none_below(&all.ln_none_below, m) + none_below(&part.ln_none_below, m))
-            .collect();
+        all.ln_none_below = of_both(&all.ln_none_below, &part.ln_none_below);
+        all.ln_none_by_keys = of_both(&all.ln_none_by_keys, &part.ln_none_by_keys);
         all
     })
+}
+
+/// ln P of no small class in two parts.
+fn of_both(one: &[f64], other: &[f64]) -> Vec<f64> {
+    (0..one.len().max(other.len()))
+        .map(|m| none_below(one, m) + none_below(other, m))
+        .collect()
 }
 
 /// The five measures of one draw or copy, in the order of [`Measures`].
@@ -531,6 +556,14 @@ fn counted(k: usize, mean: f64, top: f64, draw: &Draw, sizes: &Sizes, rng: &mut 
     let count = mean * unit;
     let left = 1.0 - mean / top.max(f64::MIN_POSITIVE);
     let value = match k {
+        // Square roots of counts have one variance: few or none in the sample do not say that
+        // there are none.
+        0 if z > 0.0 => {
+            let fraction = sizes.n / sizes.people;
+            let left = 1.0 - fraction;
+            let root = (count * fraction + UNSEEN * left).sqrt() + 0.5 * z * left.sqrt();
+            root * root / fraction
+        }
         // Binomial of the records, as far as they are not all people.
         0 | 1 => {
             count
@@ -567,18 +600,21 @@ fn quantile(copies: &mut [(f64, f64)], share: f64) -> f64 {
 /// The smallest class of the population that holds a record: median and 95 % interval;
 /// `None` where it has more than [`SMALL`] people.
 fn smallest_class(draws: &[Draw]) -> [Option<f64>; 3] {
-    let chance = |m: usize| {
+    let chance = |m: usize, ln_none: fn(&Draw) -> &Vec<f64>| {
         let none = draws
             .iter()
-            .map(|d| d.weight * none_below(&d.ln_none_below, m).exp());
+            .map(|d| d.weight * none_below(ln_none(d), m).exp());
         1.0 - none.sum::<f64>()
     };
+    let all: fn(&Draw) -> &Vec<f64> = |d| &d.ln_none_below;
+    // That records have so many people in common is known on average only.
+    let by_keys: fn(&Draw) -> &Vec<f64> = |d| &d.ln_none_by_keys;
     // It grows with m.
-    [0.5, 0.975, 0.025].map(|share| {
+    [(0.5, all), (0.975, all), (0.025, by_keys)].map(|(share, of)| {
         let (mut low, mut high) = (0, SMALL);
         while low < high {
             let middle = (low + high) / 2;
-            if chance(middle) >= share {
+            if chance(middle, of) >= share {
                 high = middle;
             } else {
                 low = middle + 1;

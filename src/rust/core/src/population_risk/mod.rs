@@ -117,6 +117,7 @@ struct Part {
     classes: Classes,
     bins: Bins,
     stacking: [f64; 3],
+    own: network::Own,
     neighbours_alike: f64,
 }
 
@@ -163,6 +164,7 @@ impl Part {
             classes,
             bins,
             stacking: network.weights,
+            own: network.own,
             neighbours_alike,
         })
     }
@@ -287,6 +289,7 @@ pub fn population_risk(
         found_anyway: n_empty / design.n_people,
         most: (first.classes.n_records / first.classes.fraction_of_all - 1.0).max(0.0),
         keys: first.classes.len() as f64,
+        own: first.own,
     };
     let (stacking, n_patterns) = (first.stacking, parts.len());
     let neighbours_alike = first.neighbours_alike;

@@ -144,15 +144,8 @@ struct Level {
     contexts: Contexts,
     /// Probability of the value of every class.
     p: Vec<f64>,
-}
-
-impl Level {
-    /// The probabilities that counts give.
-    fn raised(&self, num: &Others, den: &Others, backoff: Backoff) -> Result<Vec<f64>> {
-        let p = self.p.iter().enumerate();
-        let p = p.map(|(class, &low)| backoff.of(num.of(class), den.of(class), low));
-        collected(p, self.p.len())
-    }
+    /// Per scored class the same with its own records counted.
+    with_own: Vec<f64>,
 }
 
 /// A parent on trial.
@@ -162,12 +155,23 @@ struct Trial {
     gain: f64,
 }
 
+/// Averages over the records of logarithms of their keys' probabilities.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own {
+    /// With own records counted over the network's without.
+    pub counted: f64,
+    /// Share of the file over the network's with own records counted.
+    pub share: f64,
+}
+
 /// Network found.
 pub(super) struct Network {
     /// Logarithm of the probability of every class.
     pub ln_p: Vec<f64>,
     /// Weights of network, tree and independence.
     pub weights: [f64; 3],
+    /// What a key's own records add.
+    pub own: Own,
 }
 
 /// Pull of a probability towards the one below.
@@ -183,6 +187,13 @@ impl Backoff {
         followed + self.exceptions * (low - followed)
     }
 }
+
+/// The pull where a key's own records are counted. The one searched for is too strong then: in a
+/// file of few keys the others mislead, and equal shares are the better guess.
+const OWN_COUNTED: Backoff = Backoff {
+    c: 1.0,
+    exceptions: 0.0,
+};
 
 /// Eight classes side by side: counts with and without a value, the probability below, and the
 /// records. Those that fill up have probability 1.
@@ -289,6 +300,27 @@ impl Learner<'_> {
         }
     }
 
+    /// The probabilities that counts give, and those of scored classes with own records counted.
+    fn raised(
+        &self,
+        below: &Level,
+        num: &Others,
+        den: &Others,
+        backoff: Backoff,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let p = below.p.iter().enumerate();
+        let p = p.map(|(class, &low)| backoff.of(num.of(class), den.of(class), low));
+        let own = |(&class, &low): (&u32, &f64)| {
+            let (class, count) = (class as usize, self.classes.counts[class as usize]);
+            OWN_COUNTED.of(num.of(class) + count, den.of(class) + count, low)
+        };
+        let with_own = self.scored.iter().zip(&below.with_own).map(own);
+        Ok((
+            collected(p, below.p.len())?,
+            collected(with_own, self.scored.len())?,
+        ))
+    }
+
     /// The level of no parents, and its log-likelihood.
     fn at_root(&self, v: usize) -> Result<(Level, f64)> {
         let n = self.classes.len();
@@ -300,6 +332,7 @@ impl Learner<'_> {
         let mut root = Level {
             contexts,
             p: filled(low, n)?,
+            with_own: filled(low, self.scored.len())?,
         };
         let with = self.joined(&root.contexts, v)?;
         let (num, den) = (
@@ -307,7 +340,7 @@ impl Learner<'_> {
             root.contexts.others(self.classes)?,
         );
         let (backoff, found) = self.cells(&num, &den, &root.p).best(0.0);
-        root.p = root.raised(&num, &den, backoff)?;
+        (root.p, root.with_own) = self.raised(&root, &num, &den, backoff)?;
         Ok((root, found))
     }
 
@@ -352,8 +385,15 @@ impl Learner<'_> {
             exceptions: 0.0,
         };
         let (backoff, found) = tried.into_iter().reduce(better).unwrap_or((none, 0.0));
-        let p = below.raised(&num, &den, backoff)?;
-        Ok((Level { contexts, p }, found))
+        let (p, with_own) = self.raised(below, &num, &den, backoff)?;
+        Ok((
+            Level {
+                contexts,
+                p,
+                with_own,
+            },
+            found,
+        ))
     }
 }
 
@@ -447,15 +487,26 @@ pub(super) fn network(classes: &Classes, monitor: &Monitor) -> Result<Network> {
     let entropies: Vec<f64> = (0..d).map(|v| entropy(classes, v)).collect();
     let order = ordered(&entropies, &firsts);
     let mut ln_p = [filled(0.0, n)?, filled(0.0, n)?, filled(0.0, n)?];
-    let add = |sum: &mut Vec<f64>, level: &Level| {
-        for (total, &p) in sum.iter_mut().zip(&level.p) {
-            *total += p.max(1e-30).ln();
+    let n_scored = learner.scored.len();
+    let mut with_own = [
+        filled(0.0, n_scored)?,
+        filled(0.0, n_scored)?,
+        filled(0.0, n_scored)?,
+    ];
+    let mut add = |part: usize, level: &Level| {
+        for (sum, of) in [
+            (&mut ln_p[part], &level.p),
+            (&mut with_own[part], &level.with_own),
+        ] {
+            for (total, &p) in sum.iter_mut().zip(of) {
+                *total += p.max(1e-30).ln();
+            }
         }
     };
     for (place, (v, first)) in order.iter().enumerate() {
         // Made again: those of all variables are too large to keep.
         let (root, mut so_far) = learner.at_root(*v)?;
-        add(&mut ln_p[2], &root);
+        add(2, &root);
         let mut kept: Option<Level> = None;
         let mut parents = Vec::new();
         if let Some(first) = first.filter(|first| first.gain > LEAST_GAIN) {
@@ -463,7 +514,7 @@ pub(super) fn network(classes: &Classes, monitor: &Monitor) -> Result<Network> {
             (kept, so_far) = (Some(level), found);
             parents.push(first.parent);
         }
-        add(&mut ln_p[1], kept.as_ref().unwrap_or(&root));
+        add(1, kept.as_ref().unwrap_or(&root));
         while let Some(below) = kept.as_ref().filter(|_| parents.len() < MOST_PARENTS) {
             let placed = order[..place].iter().map(|&(q, _)| q);
             let open: Vec<usize> = placed.filter(|q| !parents.contains(q)).collect();
@@ -476,13 +527,26 @@ pub(super) fn network(classes: &Classes, monitor: &Monitor) -> Result<Network> {
             parents.push(best.parent);
             kept = Some(level);
         }
-        add(&mut ln_p[0], kept.as_ref().unwrap_or(&root));
+        add(0, kept.as_ref().unwrap_or(&root));
     }
     let weights = stacked(&ln_p, &learner.scored, &classes.counts);
     let mixed = (0..n).map(|class| mixture(&ln_p, class, &weights));
+    let ln_p = collected(mixed, n)?;
+    let (mut counted, mut share, mut records) = (0.0, 0.0, 0.0);
+    for (at, &class) in learner.scored.iter().enumerate() {
+        let count = classes.counts[class as usize];
+        let with_own = mixture(&with_own, at, &weights);
+        counted += count * (with_own - ln_p[class as usize]);
+        share += count * ((count / classes.n_records).ln() - with_own);
+        records += count;
+    }
     Ok(Network {
-        ln_p: collected(mixed, n)?,
+        ln_p,
         weights,
+        own: Own {
+            counted: counted / records,
+            share: share / records,
+        },
     })
 }
 

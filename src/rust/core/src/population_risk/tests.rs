@@ -323,6 +323,59 @@ fn a_fit_that_the_frequencies_refute_has_bounds_without_a_model() {
     });
 }
 
+/// Four columns of four values; with `parity` the last follows from the others, except in one record
+/// of `once_in`.
+fn of_four(draws: &mut Draws, n: usize, parity: bool, once_in: u32) -> Vec<Vec<u32>> {
+    let mut columns = vec![Vec::new(); 4];
+    for _ in 0..n {
+        let mut values: [u32; 4] = std::array::from_fn(|_| draws.below(4));
+        if parity && !draws.once_in(once_in) {
+            values[3] = (values[0] + values[1] + values[2]) % 4;
+        }
+        for (column, value) in columns.iter_mut().zip(values) {
+            column.push(value + 1);
+        }
+    }
+    columns
+}
+
+#[test]
+fn exceptions_from_what_all_variables_together_say_are_not_judged_by_the_law() {
+    tiny(6, |draws| {
+        let n = 1500;
+        let columns = of_four(draws, n, true, 250);
+        let groups = table_of(&columns).group(&Monitor::new()).unwrap();
+        let alone = groups.counts().iter().filter(|&&f| f == 1).count() as f64;
+        let found = found(&columns, 50_000.0).measures;
+        assert!(found.refuted);
+        assert!(close(found.tau1.high, alone, 1e-9) && close(found.tau2.high, alone, 1e-9));
+        let unrelated = of_four(draws, n, false, 1);
+        let found = of_design(&unrelated, &design(50_000.0)).measures;
+        assert!(!found.refuted);
+        alone > 0.0
+    });
+}
+
+#[test]
+fn a_sample_without_unique_records_leaves_room_for_unique_people() {
+    tiny(2, |draws| {
+        let n = 2000;
+        let columns = vec![
+            (0..n).map(|_| 1 + draws.below(3)).collect::<Vec<u32>>(),
+            (0..n).map(|_| 1 + draws.below(5)).collect(),
+        ];
+        let uniqueness = found(&columns, 100_000.0).measures.uniqueness;
+        // (sqrt(0.1) + 1.96 / 2)^2 of 2,000 at a fraction of nearly none.
+        let most = 1.68 / f64::from(n);
+        assert!(uniqueness.value < 1e-9 && uniqueness.low < 1e-9);
+        assert!(
+            (uniqueness.high / most - 1.0).abs() < 0.08,
+            "{uniqueness:?}"
+        );
+        true
+    });
+}
+
 #[test]
 fn equal_weights_are_none() {
     tiny(4, |draws| {
