@@ -425,9 +425,8 @@ is_luck <- function(right, asked, v, least, gain) {
   commonest <- mean(original == which.max(counts))
   chance <- max(commonest, mean(counts[original]) / sum(counts))
   n_right <- sum(right[asked])
-  n_right < 3 || n_right <= (commonest + gain) * length(original) || stats::pbinom(
-    n_right - 1, length(original), chance, lower.tail = FALSE, log.p = TRUE
-  ) >= least
+  n_right < 3 || n_right <= (commonest + gain) * length(original) ||
+    luck_of(length(original) - n_right, length(original), 1 - chance) >= least
 }
 
 # The three commonest released values of other records with the same value of the column, for each
@@ -561,9 +560,8 @@ values_in_two <- function(column, v, least) {
   within <- asked & Reduce(`|`, lapply(ranks[1:2], function(r) {
     r$size > 0 & r$value == known$codes[known$rows]
   }))
-  if (sum(within) < max(0.9, luck + 0.5) * sum(asked) || stats::pbinom(
-    sum(within) - 1, sum(asked), luck, lower.tail = FALSE, log.p = TRUE
-  ) >= least) {
+  if (sum(within) < max(0.9, luck + 0.5) * sum(asked) ||
+        luck_of(sum(asked) - sum(within), sum(asked), 1 - luck) >= least) {
     return(0)
   }
   sum(column$codes[v$rows] > 0 & v$shown[v$rows] == 0)
