@@ -7,7 +7,7 @@ made_of_column <- function(x, column) {
   known <- column$codes > 0L
   n <- length(known)
   yes_no <- function(yes) {
-    list(codes = 1L + yes, n_values = 2L, known = TRUE, id = FALSE, made = TRUE)
+    list(codes = 1L + yes, n_values = 2L, known = TRUE, id = FALSE, yes_no = TRUE)
   }
   zero <- if (!column$known && is.numeric(x) && !is.factor(x)) (as_bare(x) == 0) %in% TRUE
   is_sum <- !is.null(zero) && sum(zero) > 0.01 * n && sum(known & !zero) > 0.01 * n
@@ -19,9 +19,7 @@ made_of_column <- function(x, column) {
     if (!all(known) && any(known)) list(yes_no(known)),
     if (is_sum) list(yes_no(known & !zero)),
     if (length(unique(members)) > 1) {
-      list(list(
-        codes = members, n_values = max(members), known = TRUE, id = FALSE, made = TRUE
-      ))
+      list(list(codes = members, n_values = max(members), known = TRUE, id = FALSE))
     }
   )
 }

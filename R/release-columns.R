@@ -235,7 +235,7 @@ tells_of <- function(column, protected, least) {
 told_by_others <- function(column, v, least, at, fit) {
   # What nothing protects is told by columns that nearly are functions.
   open <- !v$compared && !v$missing
-  if (isTRUE(column$made) || open && fit$errors > 0.1 * fit$n) {
+  if (isTRUE(column$yes_no) || open && fit$errors > 0.1 * fit$n) {
     return(0)
   }
   if (v$compared && column$known) v$shown <- v$codes

@@ -132,11 +132,12 @@
 #'
 #' **Exceptions.** Those who work in a region mostly live there, those born in a year have one of
 #' two ages, and weights of households reveal values even if some have the same weight. So
-#' after a protection, and in a file without history, a column with more exceptions counts, too. A
-#' value comes back if most other records with an equal value of the column have it, or most of the
-#' four next to it in the order of a column of many values. The share of these must be larger than
-#' that of the commonest value by 25 percentage points. A column of codes that leaves two of many
-#' suppressed values, for 90% of the records, narrows them.
+#' after a protection a column with more exceptions counts, too. A value comes back if most other
+#' records with an equal value of the column have it, or most of the four next to it in the order of
+#' a column of many values. The share of these must be at least a half, and larger by 25 percentage
+#' points than guessing the commonest value of the file gives. A column of codes that leaves two of
+#' many suppressed values, for 90% of the records, narrows them. Of a file without history missing
+#' values are judged by the known ones, and key variables are named if 90% of their values come back.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations between three columns, and those of pairs that

@@ -899,3 +899,21 @@ test_that("a column more detailed than a key variable may have exceptions", {
     }
   }
 })
+
+test_that("members of households are counted by weights of which some are equal", {
+  set.seed(5)
+  size <- sample(6, 1500, TRUE, c(0.3, 0.3, 0.17, 0.13, 0.07, 0.03))
+  home <- rep(seq_along(size), size)
+  d <- data.frame(
+    size = size[home], age = sample(9, length(home), TRUE),
+    weight = round(stats::runif(1500, 5, 105), 2)[home]
+  )
+  r <- d
+  r$size[home %in% sample(1500, 200)] <- NA
+  hidden <- is.na(r$size)
+  counted <- stats::ave(home, d$weight, FUN = length) == d$size
+  expect_lt(mean(counted), 0.95)
+  told <- sdcRisk:::told_by_columns(d, r, "size")
+  expect_identical(told$by, "weight")
+  expect_gte(told$n, sum(counted[hidden]))
+})
