@@ -460,12 +460,10 @@ told_here <- function(file, told) {
 
 # What protections found by comparing with the original, unless the file itself shows it.
 told_before <- function(file, asked) {
-  told <- told_here(file, file$told$columns)
-  of_keys <- told$variable %in% asked$keys
-  told <- rbind(
-    told_among(told[of_keys, ], setdiff(names(file$data), asked$keys)),
-    told_among(told[!of_keys, ], names(file$data))
-  )
+  told <- told_among(told_here(file, file$told$columns), names(file$data))
+  # What key variables tell of each other is for measures that count keys.
+  by_keys <- told$by %in% told_among(told, asked$keys)$by
+  told <- told[!(by_keys & told$variable %in% asked$keys), ]
   seen <- rbind(asked$told_missing, asked$finer_columns)
   told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]
 }

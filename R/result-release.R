@@ -137,7 +137,7 @@
 #' a column of many values. The share of these must be at least a half, and larger by 25 percentage
 #' points than guessing the commonest value of the file gives. A column of codes that leaves two of
 #' many suppressed values, for 90% of the records, narrows them. Of a file without history missing
-#' values are judged by the known ones, and key variables are named if 90% of their values come back.
+#' values are judged by the known ones, and key variables are named if 90% of the values come back.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations between three columns, and those of pairs that

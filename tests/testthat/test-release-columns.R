@@ -917,3 +917,19 @@ test_that("members of households are counted by weights of which some are equal"
   expect_identical(told$by, "weight")
   expect_gte(told$n, sum(counted[hidden]))
 })
+
+test_that("a pair of a key variable and another column that reveals another one is judged", {
+  set.seed(3)
+  d <- data.frame(b = sample(6, 2000, TRUE), sex = sample(2, 2000, TRUE), c = sample(6, 2000, TRUE))
+  d$a <- (d$b + d$c) %% 6
+  d$sex[d$a == 0] <- sample(9, sum(d$a == 0), TRUE)
+  keys <- c("a", "b", "sex")
+  x <- quietly(suppress_cells(sdc_file(d, keys), k = 8, importance = c(b = 9, sex = 9)))
+  told <- x$diagnostics$told_by_columns
+  expect_identical(told[c("variable", "by")], frame(variable = "a", by = "b + c"))
+  expect_identical(told$n, sum(is.na(x$data$a)))
+  page <- quietly(file_check(release_data(x), k = 8))
+  at <- page$estimates$measure == "k"
+  expect_identical(page$estimates$verdict[at], "unclear")
+  expect_match(page$estimates$reason[at], "\"b + c\" reveals", fixed = TRUE)
+})
