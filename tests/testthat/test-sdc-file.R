@@ -426,7 +426,7 @@ test_that("the file of a table of a database has its size, first records and his
   expect_identical(nrow(file), nrow(people()))
   expect_equal(head(file, 3), head(people(), 3), ignore_attr = TRUE)
   refused <- list(
-    function() file$age, function() tail(file), function() recode_search(file)
+    function() file$age, function() tail(file), function() recode_search(file, blanks = "cells")
   )
   for (f in refused) {
     e <- expect_error(f(), class = "sdcRisk_error_bad_data")
