@@ -71,9 +71,11 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   }
   # A column that narrows far more values than it reveals is named for these.
-  told[names(narrowed)] <- Map(function(told, narrowed) {
-    told[!names(told) %in% names(narrowed)]
-  }, told[names(narrowed)], narrowed)
+  if (!missing) {
+    told[names(narrowed)] <- Map(function(told, narrowed) {
+      told[!names(told) %in% names(narrowed)]
+    }, told[names(narrowed)], narrowed)
+  }
   if (pairs) told <- c(told, told_by_pairs(columns, protected, told, n))
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
@@ -510,8 +512,7 @@ narrowed_by_columns <- function(columns, protected, told, variables, least) {
       in_two <- values_in_two(columns[[name]], v, least)
       as.double(max(in_two, values_narrowed(columns[[name]], v, columns[[variable]], least)))
     }, 0)
-    revealed <- found[names(narrowed)]
-    revealed[is.na(revealed)] <- 0
+    revealed <- vapply(names(narrowed), function(v) if (v %in% names(found)) found[[v]] else 0, 0)
     narrowed[narrowed > revealed]
   })
 }

@@ -933,3 +933,14 @@ test_that("a pair of a key variable and another column that reveals another one 
   expect_identical(page$estimates$verdict[at], "unclear")
   expect_match(page$estimates$reason[at], "\"b + c\" reveals", fixed = TRUE)
 })
+
+test_that("a column that reveals missing values is not said to narrow them alone", {
+  set.seed(8)
+  d <- data.frame(age = sample(20:80, 4000, TRUE))
+  d$born <- 2020L - d$age - sample(0:1, 4000, TRUE, c(0.8, 0.2))
+  d$age[sample(4000, 200)] <- NA
+  told <- sdcRisk:::told_by_columns(d, NULL, "age", missing = TRUE, ties = TRUE)
+  expect_identical(told[c("n", "part")], frame(n = c(200L, 200L), part = c(FALSE, TRUE)))
+  page <- quietly(file_check(d, "age", k = 3))
+  expect_match(page$estimates$reason[[1]], "\"born\" reveals 200 of 200 values", fixed = TRUE)
+})
