@@ -80,8 +80,8 @@
 #' variable have changed; a frame that is a part of the records of another is judged when it is
 #' written. In three scripts of 200 lines on 100,000 records that write one release, the check took
 #' 21%, 24% and 28% of the processor time of the scripts (two pairs of runs each, 20% to 29%). It
-#' took 36% of that of a script whose lines make 90 data frames, and about three quarters of one
-#' that changes tables of data.table in most lines (three pairs each).
+#' took 36% of that of a script whose lines make 90 data frames (three pairs), and 49% of one that
+#' changes tables of data.table in most lines (one pair).
 #' `settings$cost` has the seconds that it took.
 #'
 #' @param path Paths of scripts. Each runs in a process of its own.

@@ -124,7 +124,7 @@
 #' and variables together.
 #'
 #' The values that come back are counted as follows. If the column holds codes (text,
-#' factors, dates, whole numbers with 12 or more records for each value, or 4 within 130), or the
+#' factors, dates, or whole numbers with 12 records for each value, 4 if within 130), or the
 #' order reveals the variable, the intruder is assumed to know how one follows from the other.
 #' Numbers of persons and households, weights and other measurements have no such meaning.
 #' They reveal a value only if most of the *other* released records with an equal value
