@@ -70,12 +70,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   }
-  # A column that narrows far more values than it reveals is named for these.
-  if (!missing) {
-    told[names(narrowed)] <- Map(function(told, narrowed) {
-      told[!names(told) %in% names(narrowed)]
-    }, told[names(narrowed)], narrowed)
-  }
+  told <- named_once(told, narrowed, missing)
   if (pairs) told <- c(told, told_by_pairs(columns, protected, told, n))
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
@@ -84,6 +79,16 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
   rownames(rows) <- NULL
   rows
+}
+
+# A column that narrows far more protected values than it reveals is named for these.
+named_once <- function(told, narrowed, missing) {
+  if (!missing) {
+    told[names(narrowed)] <- Map(function(told, narrowed) {
+      told[!names(told) %in% names(narrowed)]
+    }, told[names(narrowed)], narrowed)
+  }
+  told
 }
 
 # What a column tells as it is and, if its `values` are given, in other forms.
