@@ -29,12 +29,13 @@ fn variables_of(groups: &[Vec<Vec<u32>>]) -> Vec<Variable> {
         .map(|levels| {
             let n_codes = levels[0].len();
             let leaves = levels.iter().map(|of| {
-                let leaf = |code: usize| (1..n_codes).filter(|&c| of[c] == of[code]).count();
+                // A missing value is a value of its hierarchy: no loss is below 0.
+                let leaf = |code: usize| (0..n_codes).filter(|&c| of[c] == of[code]).count();
                 (0..n_codes).map(|code| leaf(code) as f64).collect()
             });
             Variable {
                 leaves: leaves.collect(),
-                n_leaves: n_codes as f64 - 1.0,
+                n_leaves: n_codes as f64,
                 allowed: (0..levels.len()).collect(),
                 weight: 1.0,
                 groups: levels.clone(),
