@@ -21,7 +21,7 @@ test: ## install what tests need, run all tests and linters
 	sh tools/setup.sh duckdb
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo test --workspace --locked
+	PROPTEST_RNG_SEED=1 cargo test --workspace --locked
 	mkdir -p $(TEST_LIBRARY)
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/wrappers.R --check
