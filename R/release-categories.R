@@ -75,5 +75,5 @@ category_told <- function(column, v, least) {
   right <- asked & (v$missing | c(0L, best)[group + 1L] == original)
   of_category <- tabulate(original[right], n_values) / pmax(tabulate(original, n_values), 1)
   worth <- sum(right) >= 0.05 * length(right) || any(of_category >= 0.5)
-  if (worth) most_right(right, asked, v) else 0
+  if (worth) most_right(list(right = right, asked = asked), v) else 0
 }

@@ -228,7 +228,10 @@ tells_of <- function(column, protected, least) {
     } else if (!column$id && of_order) {
       values_known(fit, column, v, in_order = TRUE)
     } else {
-      max(count, if (of_values) values_shown(column, v), if (of_order) values_between(column, v))
+      max(
+        count, if (of_values) most_right(values_shown(column, v), v),
+        if (of_order) most_right(values_between(column, v), v)
+      )
     })
   }, 0)
   told[told > 0]
@@ -236,9 +239,8 @@ tells_of <- function(column, protected, least) {
 
 # Number of protected values that most other records with an equal value of the column have, or
 # those next to it in the order of a column of many values. The original values of others count for
-# a column that anyone knows, such as a year of birth; else those that are released. Few values, and
-# missing ones, of which nobody knows the truth, count if the known values of a sample come back in
-# this way.
+# a column that anyone knows, such as a year of birth; else those that are released. What comes back
+# of a sample of known values counts, too: it is all that a written file shows.
 told_by_others <- function(column, v, least, at, fit) {
   # What nothing protects is told by columns that nearly are functions.
   open <- !v$compared && !v$missing
@@ -254,15 +256,24 @@ told_by_others <- function(column, v, least, at, fit) {
 shown_by <- function(shown, column, v, least, at) {
   sample <- list(codes = column$codes[at])
   if (v$compared && may_show(sample, v, at, shown)) {
-    told <- shown(column, v, least)
+    back <- shown(column, v)
+    told <- if (is_luck(back, v, least)) 0 else most_right(back, v)
     # Few of many can be those that a suppression chose.
     if (told >= if (column$known) 0.05 * length(v$rows) else 1) {
       return(told)
     }
   }
-  asks <- if (v$compared) length(v$rows) < 100 else v$ties || !v$missing
-  tells <- asks && shown(sample, known_values(v$shown[at]), least) > 0
-  if (tells) shown(column, v) else 0
+  if (v$missing && !v$ties) {
+    return(0)
+  }
+  known <- known_values(replace(v$codes, if (v$compared) v$rows, 0L)[at])
+  back <- shown(sample, known)
+  if (is_luck(back, known, least) || most_right(back, known) == 0) {
+    return(0)
+  }
+  back <- shown(column, v)
+  n_right <- most_right(back, v)
+  if (n_right == 0 && v$compared) more_than_guessed(back, v) else n_right
 }
 
 # A column of many values that lie in an order.
@@ -281,7 +292,7 @@ may_show <- function(sample, v, at, shown) {
   rows <- rows[rows > 0]
   length(at) == length(v$codes) || length(rows) < 200 || {
     part <- list(codes = v$codes[at], shown = v$shown[at], rows = rows, missing = v$missing)
-    shown(sample, part, 0, 0.6 * least_gain) > 0
+    !is_luck(shown(sample, part), part, 0, 0.6 * least_gain)
   }
 }
 
@@ -389,15 +400,24 @@ may_tell <- function(fit) {
 values_known <- function(fit, column, v, in_order = FALSE) {
   asked <- column$codes[v$rows] > 0L
   at <- match(column$codes[v$rows], fit$group)
-  right <- fit$best[at] == v$codes[v$rows]
+  original <- v$codes[v$rows]
+  right <- fit$best[at] == original
   if (in_order) right <- right & fits_neighbours(fit$best)[at]
-  most_right(right, if (v$missing) asked else !is.na(at), v)
+  most_right(list(right = right, asked = if (v$missing) asked else !is.na(at)), v)
 }
 
-# Of missing values nobody knows whether they come back rightly.
-most_right <- function(right, asked, v) {
-  n_right <- sum(if (v$missing) asked else right, na.rm = TRUE)
-  if (2 * n_right >= sum(asked, na.rm = TRUE)) n_right else 0
+# Number of values that are `right`, if these are most of the `asked`. Of missing values nobody knows
+# whether they come back rightly.
+most_right <- function(back, v) {
+  n_right <- sum(if (v$missing) back$asked else back$right, na.rm = TRUE)
+  if (2 * n_right >= sum(back$asked, na.rm = TRUE)) n_right else 0
+}
+
+# The same, if they are a twentieth of the protected values, and more than guessing gives.
+more_than_guessed <- function(back, v) {
+  guessed <- sum(back$original[back$asked] == which.max(tabulate(v$codes)))
+  n_right <- sum(back$right)
+  if (n_right > guessed && n_right >= 0.05 * length(v$rows)) n_right else 0
 }
 
 # Values that lie between those beside them.
@@ -408,30 +428,26 @@ fits_neighbours <- function(x) {
   x >= pmin(before, after) & x <= pmax(before, after)
 }
 
-# By the other released records with the same value: most of those show the original. With `least`,
-# for columns that need not be functions: 0 unless this share is `gain` beyond what guessing the
-# commonest value gives, and luck unlikely.
-values_shown <- function(column, v, least = NULL, gain = least_gain) {
+# By the other released records with the same value: most of those show the original.
+values_shown <- function(column, v) {
   ranks <- ranks_of_others(column, v)
   original <- v$codes[v$rows]
   size <- Reduce(`+`, lapply(ranks, function(r) r$size * (r$value == original)))
   rest <- Reduce(pmax, lapply(ranks, function(r) r$size * (r$value != original)))
   asked <- Reduce(pmax, lapply(ranks, `[[`, "size")) > 0
-  if (is_luck(size > rest, asked, v, least, gain)) 0 else most_right(size > rest, asked, v)
+  list(right = size > rest, asked = asked, original = original)
 }
 
 least_gain <- 0.25
 
-# TRUE if guessing the commonest value is nearly as good, or so many right values are no surprise.
-is_luck <- function(right, asked, v, least, gain) {
-  if (is.null(least)) {
-    return(FALSE)
-  }
-  original <- v$codes[v$rows][asked]
+# TRUE if guessing the commonest value is as good but for `gain`, or so many right values are no
+# surprise: columns that are no functions tell less.
+is_luck <- function(back, v, least, gain = least_gain) {
+  original <- back$original[back$asked]
   counts <- tabulate(v$codes)
   commonest <- mean(original == which.max(counts))
   chance <- max(commonest, mean(counts[original]) / sum(counts))
-  n_right <- sum(right[asked])
+  n_right <- sum(back$right[back$asked])
   n_right < 3 || n_right <= (commonest + gain) * length(original) ||
     luck_of(length(original) - n_right, length(original), 1 - chance) >= least
 }
@@ -475,13 +491,12 @@ values_between <- function(column, v) {
   after <- findInterval(place, column$codes[at]) + 1L
   value <- c(NA, v$shown[at], NA)
   agree <- value[before + 1L] == value[after + 1L]
-  right <- agree & value[before + 1L] == v$codes[rows]
-  most_right(right, agree, v)
+  list(right = agree & value[before + 1L] == v$codes[rows], asked = agree)
 }
 
 # By the two released records before its value and the two after it in the order of the column: most
-# of them have the original. As above with `least`.
-values_near <- function(column, v, least = NULL, gain = least_gain) {
+# of them have the original.
+values_near <- function(column, v) {
   at <- which(column$codes > 0 & v$shown > 0)
   at <- at[order(column$codes[at], method = "radix")]
   rows <- column$codes[v$rows] > 0
@@ -494,11 +509,7 @@ values_near <- function(column, v, least = NULL, gain = least_gain) {
   rest <- Reduce(pmax, lapply(1:4, function(i) {
     ifelse(near[, i] %in% NA | near[, i] == original, 0, rowSums(near == near[, i], na.rm = TRUE))
   }))
-  asked <- rowSums(!is.na(near)) > 0
-  right <- mine > rest
-  part <- v
-  part$rows <- v$rows[rows]
-  if (is_luck(right, asked, part, least, gain)) 0 else most_right(right, asked, v)
+  list(right = mine > rest, asked = rowSums(!is.na(near)) > 0, original = original)
 }
 
 # Values that are narrowed ---------------------------------------------------------

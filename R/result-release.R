@@ -135,9 +135,11 @@
 #' after a protection a column with more exceptions counts, too. A value comes back if most other
 #' records with an equal value of the column have it, or most of the four next to it in the order of
 #' a column of many values. The share of these must be at least a half, and larger by 25 percentage
-#' points than guessing the commonest value of the file gives. A column of codes that leaves two of
-#' many suppressed values, for 90% of the records, narrows them. Of a file without history missing
-#' values are judged by the known ones, and key variables are named if 90% of the values come back.
+#' points than guessing the commonest value of the file gives. A twentieth is enough, if guessing
+#' gives fewer, where known values come back in this way: they are what a written file shows, and all
+#' that its missing values are judged by. A column of codes that leaves two of many suppressed values,
+#' for 90% of the records, narrows them. Key variables are named before a protection if 90% of their
+#' values come back.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations between three columns, and those of pairs that

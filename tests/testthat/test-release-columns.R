@@ -944,3 +944,29 @@ test_that("a column that reveals missing values is not said to narrow them alone
   page <- quietly(file_check(d, "age", k = 3))
   expect_match(page$estimates$reason[[1]], "\"born\" reveals 200 of 200 values", fixed = TRUE)
 })
+
+test_that("a protected file and the one written of it are judged by one rule", {
+  n <- 2000
+  set.seed(9)
+  tenure <- sample(0:20, n, TRUE)
+  d <- data.frame(
+    role = pmax(0, tenure - sample(0:3, n, TRUE, c(0.6, 0.2, 0.1, 0.1))), tenure = tenure,
+    sex = sample(c("f", "m"), n, TRUE)
+  )
+  usual <- d$role == d$tenure
+  told <- lapply(c(0.3, 0.02), function(share) {
+    hidden <- c(sample(which(usual), 300 * share), sample(which(!usual), 300 * (1 - share)))
+    r <- replace(d, "role", list(replace(d$role, hidden, NA)))
+    told <- sdcRisk:::told_by_columns(d, r, "role")
+    if (NROW(told)) expect_identical(told$n, told_by_most(d$tenure, d$role, is.na(r$role)))
+    written <- sdcRisk:::told_by_columns(r, NULL, "role", missing = TRUE, ties = TRUE)
+    expect_identical(written$by, "tenure")
+    told
+  })
+  # Known values and a third of the protected ones follow.
+  expect_identical(told[[1]]$by, "tenure")
+  expect_gt(told[[1]]$share, 0.25)
+  expect_lt(told[[1]]$share, 0.5)
+  # By comparison with the original, nothing comes back that guessing does not give.
+  expect_equal(NROW(told[[2]]), 0)
+})
