@@ -376,9 +376,11 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
   asked$history <- file$history
   seen <- without_blanks(file, asked)
-  asked$told_missing <- told_missing(file, seen, asked$keys)
-  asked$finer_columns <- finer_columns(told, file$roles)
-  before <- told_before(file, asked)
+  missing <- told_missing(file, seen, asked$keys)
+  before <- told_but(told_before(file, asked), missing)
+  asked$told_missing <- told_but(missing, before)
+  finer <- finer_columns(told, file$roles)
+  asked$finer_columns <- finer[!told_pairs(finer) %in% told_pairs(before), ]
   of_keys <- before$variable %in% asked$keys
   asked$told_before <- before[of_keys, ]
   asked$told_by_order <- told_by_kept_order(file, seen, asked$keys)
@@ -448,6 +450,8 @@ told_missing <- function(file, seen, keys) {
   if (is.null(told)) {
     return(told)
   }
+  # Key variables are associated: few values can seem to follow from another one.
+  told <- told[!told$by %in% keys | told$share >= 0.5, ]
   told <- told[order(match(told$variable, keys), -told$n), ]
   told[!duplicated(told[c("variable", "by")]), ]
 }
@@ -458,15 +462,21 @@ told_here <- function(file, told) {
   if (length(file$history) && !isTRUE(file$forgotten)) told_unasked(told) else told
 }
 
-# What protections found by comparing with the original, unless the file itself shows it.
+# What protections found by comparing with the original. What key variables tell of each other is for
+# measures that count keys.
 told_before <- function(file, asked) {
   told <- told_among(told_here(file, file$told$columns), names(file$data))
-  # What key variables tell of each other is for measures that count keys.
   by_keys <- told$by %in% told_among(told, asked$keys)$by
-  told <- told[!(by_keys & told$variable %in% asked$keys), ]
-  seen <- rbind(asked$told_missing, asked$finer_columns)
-  told[!paste(told$variable, told$by) %in% paste(seen$variable, seen$by), ]
+  told[!(by_keys & told$variable %in% asked$keys), ]
 }
+
+# Rows without those of which `other` has at least as many values.
+told_but <- function(told, other) {
+  n <- as.double(other$n)[match(told_pairs(told), told_pairs(other))]
+  told[is.na(n) | n < told$n, ]
+}
+
+told_pairs <- function(told) paste(told$variable, told$by)
 
 # Columns of a protected file whose values have no order and no equality that is known, and all
 # others of a table of a database: nobody knows what they reveal of the values that are missing or

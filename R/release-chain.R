@@ -101,6 +101,20 @@ earlier_line <- function(x) {
 
 other_records_unseen <- "Its records are not looked at one by one."
 
+# What columns reveal of the values before the first protection, and of those before this one, `data`:
+# of a region that was suppressed a column can tell more than of the district behind it.
+chain_told_by_columns <- function(from, data, released, variables, ids) {
+  told <- told_by_columns(from, released, variables, ids)
+  if (is.null(told) || identical(from, data)) {
+    return(told)
+  }
+  told <- rbind(told, told_by_columns(data, released, variables, ids))
+  told <- told[order(match(told$variable, variables), told$part, -told$n), ]
+  told <- told[!duplicated(told[c("variable", "by", "part")]), ]
+  rownames(told) <- NULL
+  told
+}
+
 # Values of `from` that the order of `released` reveals.
 chain_told <- function(from, released, variables, hh_id) {
   coded <- lapply(rlang::set_names(variables), function(name) {

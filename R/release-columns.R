@@ -27,7 +27,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     before || !identical(data[[name]], released[[name]])
   }, rlang::set_names(variables))
   others <- names(released)[!duplicated(names(released)) & nzchar(names(released))]
-  if (before) others <- setdiff(others, variables)
+  # A missing value of a key variable can follow from another one.
+  if (before && !missing) others <- setdiff(others, variables)
   if (length(changed) == 0 || length(others) == 0) {
     return(none)
   }
@@ -64,6 +65,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   least <- -7 - log(max(1, length(protected)) * 2 * length(columns))
   tells <- function(name, column = columns[name]) {
     open <- protected[setdiff(names(protected), name)]
+    # Key variables are associated: of each other they tell what follows.
+    if (name %in% variables) open <- lapply(open, replace, "ties", FALSE)
     tells_in_any_form(column, if (!name %in% variables) read[[name]], open, least)
   }
   told <- lapply(rlang::set_names(names(columns)), tells)
@@ -71,7 +74,10 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   }
   told <- named_once(told, narrowed, missing)
-  if (pairs) told <- c(told, told_by_pairs(columns, protected, told, n))
+  if (pairs) {
+    among <- if (before) setdiff(names(columns), variables) else names(columns)
+    told <- c(told, told_by_pairs(columns[among], protected, told, n))
+  }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
   ), columns, protected, variables)))
@@ -98,10 +104,16 @@ tells_in_any_form <- function(column, values, protected, least) {
     return(found)
   }
   made <- made_of_column(values, column[[1]])
-  best_of(c(
+  found <- best_of(c(
     list(found), lapply(made, tells_of, protected, least),
     lapply(c(column, made), tells_categories, protected, least)
   ))
+  # What tells some values for certain tells others with exceptions.
+  with_exceptions <- vapply(names(found), function(name) {
+    v <- known_to_anyone(protected[[name]], column[[1]])
+    if (v$compared) as.double(more_than_guessed(values_shown(column[[1]], v), v)) else 0
+  }, 0)
+  pmax(found, with_exceptions)
 }
 
 # The table of what was found, by column; `part`: that which narrows values alone.
@@ -244,20 +256,26 @@ tells_of <- function(column, protected, least) {
 told_by_others <- function(column, v, least, at, fit) {
   # What nothing protects is told by columns that nearly are functions.
   open <- !v$compared && !v$missing
-  if (isTRUE(column$yes_no) || open && fit$errors > 0.1 * fit$n) {
+  if (open && fit$errors > 0.1 * fit$n) {
     return(0)
   }
-  if (v$compared && column$known) v$shown <- v$codes
+  v <- known_to_anyone(v, column)
   in_order <- !open && has_places(column, at)
   told <- max(vapply(c(values_shown, if (in_order) values_near), shown_by, 0, column, v, least, at))
   if (open && told < 0.9 * length(v$rows)) 0 else told
 }
 
+known_to_anyone <- function(v, column) {
+  if (v$compared && column$known) replace(v, "shown", v["codes"]) else v
+}
+
 shown_by <- function(shown, column, v, least, at) {
+  # Of two groups each has a commonest value.
+  most <- if (isTRUE(column$yes_no)) 0.8 else 0.5
   sample <- list(codes = column$codes[at])
   if (v$compared && may_show(sample, v, at, shown)) {
     back <- shown(column, v)
-    told <- if (is_luck(back, v, least)) 0 else most_right(back, v)
+    told <- if (is_luck(back, v, least)) 0 else most_right(back, v, most)
     # Few of many can be those that a suppression chose.
     if (told >= if (column$known) 0.05 * length(v$rows) else 1) {
       return(told)
@@ -268,7 +286,7 @@ shown_by <- function(shown, column, v, least, at) {
   }
   known <- known_values(replace(v$codes, if (v$compared) v$rows, 0L)[at])
   back <- shown(sample, known)
-  if (is_luck(back, known, least) || most_right(back, known) == 0) {
+  if (is_luck(back, known, least) || most_right(back, known, most) == 0) {
     return(0)
   }
   back <- shown(column, v)
@@ -406,11 +424,11 @@ values_known <- function(fit, column, v, in_order = FALSE) {
   most_right(list(right = right, asked = if (v$missing) asked else !is.na(at)), v)
 }
 
-# Number of values that are `right`, if these are most of the `asked`. Of missing values nobody knows
-# whether they come back rightly.
-most_right <- function(back, v) {
+# Number of values that are `right`, if these are `most` of the `asked`. Of missing values nobody
+# knows whether they come back rightly.
+most_right <- function(back, v, most = 0.5) {
   n_right <- sum(if (v$missing) back$asked else back$right, na.rm = TRUE)
-  if (2 * n_right >= sum(back$asked, na.rm = TRUE)) n_right else 0
+  if (n_right >= most * sum(back$asked, na.rm = TRUE)) n_right else 0
 }
 
 # The same, if they are a twentieth of the protected values, and more than guessing gives.
@@ -441,15 +459,17 @@ values_shown <- function(column, v) {
 least_gain <- 0.25
 
 # TRUE if guessing the commonest value is as good but for `gain`, or so many right values are no
-# surprise: columns that are no functions tell less.
+# surprise. Few wrong values, a third of those of guessing, tell of a common value, too.
 is_luck <- function(back, v, least, gain = least_gain) {
   original <- back$original[back$asked]
   counts <- tabulate(v$codes)
   commonest <- mean(original == which.max(counts))
   chance <- max(commonest, mean(counts[original]) / sum(counts))
+  n <- length(original)
   n_right <- sum(back$right[back$asked])
-  n_right < 3 || n_right <= (commonest + gain) * length(original) ||
-    luck_of(length(original) - n_right, length(original), 1 - chance) >= least
+  n_wrong <- n - n_right
+  better <- n_right > (commonest + gain) * n || n_wrong <= min(0.1, (1 - commonest) / 3) * n
+  n_right < 3 || !better || luck_of(n_wrong, n, 1 - chance) >= least
 }
 
 # The three commonest released values of other records with the same value of the column, for each

@@ -135,11 +135,16 @@
 #' after a protection a column with more exceptions counts, too. A value comes back if most other
 #' records with an equal value of the column have it, or most of the four next to it in the order of
 #' a column of many values. The share of these must be at least a half, and larger by 25 percentage
-#' points than guessing the commonest value of the file gives. A twentieth is enough, if guessing
+#' points than guessing the commonest value of the file gives, or have a third of its errors and at
+#' most 10%. Where a column is missing or zero it must be 80%. A twentieth is enough, if guessing
 #' gives fewer, where known values come back in this way: they are what a written file shows, and all
 #' that its missing values are judged by. A column of codes that leaves two of many suppressed values,
 #' for 90% of the records, narrows them. Key variables are named before a protection if 90% of their
 #' values come back.
+#'
+#' **Key variables** are known together, so what one tells of another is no matter, but for a
+#' suppressed one that follows from a released one, as a state does from its city: it is named if
+#' half of its missing values come back.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations between three columns, and those of pairs that
@@ -275,7 +280,7 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   data <- bare_data(x$data)
   if (!is.data.frame(data)) stop_not_whole("release")
   new_ids <- named_of(data, new_ids, "new_ids")
-  ids <- union(identifiers_of(data, x$settings), roles$id_vars)
+  ids <- union(identifiers_of(data, x$settings), unlist(roles[c("id_vars", "hh_id")]))
   left_out <- left_out_columns(data, ids, keep_ids, drop, new_ids)
   inform_still_told(data, told_renumbered(x$diagnostics$told_by_columns, new_ids), left_out)
   staying <- without_columns(as.data.frame(data), left_out)

@@ -970,3 +970,119 @@ test_that("a protected file and the one written of it are judged by one rule", {
   # By comparison with the original, nothing comes back that guessing does not give.
   expect_equal(NROW(told[[2]]), 0)
 })
+
+test_that("a key variable that follows from another one is not protected alone", {
+  set.seed(4)
+  city <- sample(20, 600, TRUE)
+  d <- data.frame(
+    state = (city - 1) %/% 4, city = city, age = sample(7, 600, TRUE), sex = sample(2, 600, TRUE)
+  )
+  importance <- c(state = 0.1, city = 1, age = 10, sex = 10)
+  x <- quietly(suppress_cells(d, names(d), k = 3, rule = "shared", importance = importance))
+  r <- quietly(release_data(x))
+  n_back <- sum(is.na(r$state) & !is.na(r$city))
+  # Filled in, records are alone.
+  filled <- replace(as.data.frame(r), "state", list(ifelse(
+    is.na(r$state), (r$city - 1) %/% 4, r$state
+  )))
+  expect_identical(min(quietly(n_matches(filled, names(d)))$records$n_matches), 1L)
+  path <- tempfile(fileext = ".csv")
+  utils::write.csv(r, path, row.names = FALSE)
+  for (file in list(r, utils::read.csv(path))) {
+    page <- quietly(file_check(file, names(d), k = 3))
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+    expect_identical(page$diagnostics$told_missing$n, n_back)
+  }
+  unlink(path)
+  linked <- list(state = "city")
+  x <- quietly(suppress_cells(
+    d, names(d), k = 3, rule = "shared", importance = importance, linked = linked
+  ))
+  page <- quietly(file_check(release_data(x), k = 3))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
+})
+
+test_that("whether a column is missing or zero may tell with exceptions", {
+  for (none in list(NA, 0)) for (share in c(0.04, 0.12)) {
+    set.seed(6)
+    d <- data.frame(
+      work = sample(c("no", "yes"), 2000, TRUE, c(0.35, 0.65)), age = sample(12, 2000, TRUE),
+      region = sample(letters[1:12], 2000, TRUE), job = sample(3, 2000, TRUE)
+    )
+    has <- xor(d$work == "yes", stats::runif(2000) < share)
+    keys <- names(d)
+    d$wage <- ifelse(has, round(exp(stats::rnorm(2000, 7, 1)), 2), none)
+    x <- quietly(suppress_cells(d, keys, k = 4, importance = c(work = 0.2)))
+    gone <- is.na(x$data$work)
+    told <- x$diagnostics$told_by_columns
+    expect_identical(told[c("variable", "by", "n")], frame(
+      variable = "work", by = "wage", n = sum((has == (d$work == "yes"))[gone])
+    ))
+    r <- quietly(release_data(x))
+    # With more exceptions only the original shows it.
+    for (file in c(list(r), if (share < 0.1) list(as.data.frame(r)))) {
+      page <- quietly(file_check(file, keys, k = 3))
+      expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+    }
+  }
+})
+
+test_that("a page and its remedy give one number of values that come back", {
+  set.seed(1)
+  n <- 3000
+  city <- sample(300, n, TRUE, prob = 1 / (1:300))
+  state <- city %% 10
+  # Ten large cities lie in one state, nine tenths of the others' people in theirs.
+  away <- stats::runif(n) < 0.1 & city > 10
+  state[away] <- sample(0:9, sum(away), TRUE)
+  d <- data.frame(
+    state = state, age = sample(12, n, TRUE), sex = sample(2, n, TRUE), city = paste0("c", city)
+  )
+  keys <- c("state", "age", "sex")
+  x <- quietly(suppress_cells(d, keys, k = 6, importance = c(state = 0.3)))
+  told <- x$diagnostics$told_by_columns
+  expect_identical(told$n, told_by_most(d$city, d$state, is.na(x$data$state)))
+  page <- quietly(file_check(release_data(x), k = 3))
+  expect_identical(
+    rbind(page$diagnostics$told_missing, page$diagnostics$told_before)[c("by", "n")],
+    told[c("by", "n")]
+  )
+})
+
+test_that("columns are compared with values before each of two protections", {
+  set.seed(1)
+  n <- 1200
+  district <- sample(40, n, TRUE)
+  d <- data.frame(
+    district = paste0("d", district + 10), age = sample(15, n, TRUE), job = sample(6, n, TRUE),
+    sex = sample(2, n, TRUE)
+  )
+  region <- (district - 1) %/% 10 + 1
+  # Eight in a hundred speak as elsewhere.
+  d$dialect <- letters[ifelse(stats::runif(n) < 0.08, sample(4, n, TRUE), region)]
+  keys <- c("district", "age", "job", "sex")
+  groups <- split(paste0("d", 11:50), rep(1:4, each = 10))
+  recoded <- quietly(global_recode(sdc_file(d, keys), district = groups))
+  x <- quietly(suppress_cells(recoded, k = 3, importance = c(district = 0.4)))
+  told <- x$diagnostics$told_by_columns
+  n_back <- told_by_most(d$dialect, region, is.na(x$data$district))
+  expect_identical(told[c("variable", "by", "n")], frame(
+    variable = "district", by = "dialect", n = n_back
+  ))
+  page <- quietly(file_check(release_data(x), k = 3))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+})
+
+test_that("a household number of the file is left out after PRAM of other keys", {
+  set.seed(3)
+  d <- data.frame(
+    town = sample(c("Aix", "Brest"), 400, TRUE), age = sample(20:35, 400, TRUE),
+    hh = rep(sample(1e6, 200), each = 2)
+  )
+  x <- quietly(invariant_pram(
+    sdc_file(d, c("town", "age"), hh_id = "hh"), max_match_prob = 0.5, unprotected = "merge"
+  ))
+  expect_message(expect_message(release_data(x), class = "sdcRisk_message_identifier_left_out"))
+  expect_named(quietly(release_data(x)), c("town", "age"))
+  expect_named(quietly(release_data(x, keep_ids = "hh")), c("town", "age", "hh"))
+})
