@@ -16,7 +16,7 @@ report_content <- function(entries, comparisons, settings) {
     entry
   })
   settings$apart <- made_apart(entries)
-  board <- board_table(entries, settings)
+  board <- board_table(entries, settings, few)
   list(
     entries = entries, comparisons = comparisons, settings = settings, board = board,
     changed = few, versions = report_versions(),
@@ -29,21 +29,24 @@ report_content <- function(entries, comparisons, settings) {
   )
 }
 
-# The least number of cells that a protection in the report blanked or exchanged, NA
+# The least number of values that a protection in the report blanked, exchanged or moved, NA
 # where none did: few of them could be told from exact figures of the file before.
 cells_changed <- function(entries) {
   counts <- unlist(lapply(entries, function(entry) {
     e <- entry$result$estimates
     switch(entry$fun,
       suppress_cells = e$n_suppressed, invariant_pram = e$n_changed,
-      utility_loss = sum(entry$result$variables[c("n_blank", "n_exchanged")])
+      utility_loss = c(
+        sum(entry$result$variables[c("n_blank", "n_exchanged")]),
+        entry$result$numbers$n_changed
+      )
     )
   }))
   counts <- counts[counts > 0]
   if (length(counts)) min(counts) else NA
 }
 
-board_table <- function(entries, settings) {
+board_table <- function(entries, settings, few) {
   limit <- settings$limit
   released <- any(vapply(entries, function(e) e$stage == "after" || e$fun %in% protecting, NA))
   parts <- lapply(entries, function(entry) {
@@ -54,6 +57,10 @@ board_table <- function(entries, settings) {
     }
     if (!settings$internal) {
       rows <- coarse_rows(rows, board_rows(entry$result, limit, entry$near))
+      if (isTRUE(few < few_for_distances)) rows <- rows[!grepl(of_distances, rows$measure), ]
+    }
+    if (nrow(rows) == 0) {
+      return(NULL)
     }
     if (entry$id %in% names(settings$apart)) rows <- without_verdict(rows, apart_note)
     rows$question <- ifelse(
@@ -177,10 +184,11 @@ external_columns <- function(table) {
 }
 
 # The loss by a few suppressed values would reveal them.
-without_distances <- function(table) {
-  told <- "^(bits|prop_bits|tv_|il1s|mean_|quantile_|correlation_|ci_|cost$|lower_bound$|gap$)"
-  table[!grepl(told, names(table))]
-}
+without_distances <- function(table) table[!grepl(of_distances, names(table))]
+
+of_distances <- paste0(
+  "^(bits|prop_bits|tv_|il1s|sd_ratio|mean_|quantile_|correlation_|ci_|cost$|lower_bound$|gap$)"
+)
 
 # Settings -------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ other_counts <- c(
 # by the size of their smallest key set, too, and among records that share a sensitive value.
 of_matches <- paste0(
   "^n_(unique|below|violations|few|special|records_above|pairs|homogeneous|single_before|msu|",
-  "records|smallest)|^unique_change$|^(uio|repu|dorig|disco)$"
+  "records|smallest)|^unique_change$|^best_n$|^(uio|repu|dorig|disco|tcap)$"
 )
 
 # Counts of values that a protection changed, and of the records that have them. Records that
@@ -41,11 +41,13 @@ of_matches <- paste0(
 of_changes <- "^n_(suppressed|blank|exchanged|changed|records_(suppressed|changed))$|^lower|^tv_"
 
 # Measures of attribute_risk() that are shares of records.
-shares_of_records <- c("uio", "repu", "dorig", "disco")
+shares_of_records <- c("uio", "repu", "dorig", "disco", "tcap")
 
 # Figures that follow from a count, or tell it.
 told_with <- list(
-  n_suppressed = "lower_bound", n_blank = "^tv_", n_exchanged = "^tv_", n_records_changed = "^tv_",
+  n_suppressed = "^(lower_)?bound$", n_records_violating = "^violations_",
+  n_cell_violations = "^violations_|^prop_cells$", n_risky = "^expected_changed$",
+  n_records = "^n_msu$", n_blank = "^tv_", n_exchanged = "^tv_", n_records_changed = "^tv_",
   tv_margins = "^tv_", tv_pairs = "^tv_pairs_weighted$"
 )
 
@@ -80,7 +82,7 @@ counts_of <- function(x, exact) {
     ratios <- if (table == "estimates") counts_in_ratios(exact)
     columns[names(ratios)] <- ratios
     by_measure <- all(c("measure", "value") %in% names(columns))
-    names <- grep("^n$|^n_|^unique_change$", names(columns), value = TRUE)
+    names <- grep("^n$|^n_|^unique_change$|^best_n$", names(columns), value = TRUE)
     names <- c(setdiff(names, other_counts), setdiff(names(ratios), "value"))
     parts <- lapply(c(names, if (by_measure) "value"), function(column) {
       name <- if (column == "value") columns$measure else rep(column, length(columns[[column]]))
@@ -158,7 +160,7 @@ few_counts <- function(counts, n, shown) {
 }
 
 # A result without these counts, and without their shares.
-without_counts <- function(x, counts, gone, n) {
+without_counts <- function(x, counts, gone, n, shown) {
   lost <- counts[gone, , drop = FALSE]
   for (i in seq_len(nrow(lost))) {
     columns <- if (lost$column[[i]] == "value") c("value", "low", "high") else lost$column[[i]]
@@ -185,6 +187,7 @@ without_counts <- function(x, counts, gone, n) {
   }
   # Records alone among those with few matches, of which a share is given.
   kept <- counts$value[!gone & counts$table == "estimates" & grepl(of_matches, counts$name)]
+  kept <- c(kept, shown$matches)
   told <- function(name, value) {
     own <- sub("^prop_", "n_", name) %in% lost$name
     records <- value * of
@@ -243,7 +246,7 @@ withhold_small_counts <- function(entries) {
       found <- few_counts(counts, n, shown)
       shown <<- found$shown
       entry$hides <- any(found$gone)
-      entry$result <- without_counts(x, counts, found$gone, n)
+      entry$result <- without_counts(x, counts, found$gone, n, shown)
     }
     if (leaves_out_few(entry$exact)) {
       entry$hides <- TRUE
@@ -335,6 +338,11 @@ without_groups <- function(x, exact, n, hides) {
     # The risk of a key set is its number of groups by that of records.
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
     x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
+    # In the steps of such a number.
+    if (has_few_uniques(exact)) {
+      value <- x$estimates$value[of_sets]
+      x$estimates$value[of_sets] <- in_steps(value, least_alike / (value * n), value)
+    }
   }
   x
 }

@@ -14,12 +14,13 @@ number_loss <- function(before, after, keys, role) {
   moved <- abs(correlations(y) - correlations(x))
   diag(moved) <- NA
   rows <- Map(function(x, y, name) {
+    n_changed <- sum(is.na(x) != is.na(y) | (x != y) %in% TRUE)
     y <- standardised(y, x)
     x <- standardised(x)
     at <- seq(0.1, 0.9, 0.1)
     quantiles <- function(v) stats::quantile(v, at, na.rm = TRUE, names = FALSE)
     frame(
-      variable = name, n = sum(!is.na(x) & !is.na(y)),
+      variable = name, n = sum(!is.na(x) & !is.na(y)), n_changed = n_changed,
       il1s = mean(abs(x - y), na.rm = TRUE) / sqrt(2),
       mean_change = mean(y, na.rm = TRUE) - mean(x, na.rm = TRUE),
       sd_ratio = quotient(stats::sd(y, na.rm = TRUE), stats::sd(x, na.rm = TRUE)),

@@ -222,3 +222,63 @@ test_that("the number of few incomplete records that are left out is not told by
   expect_gt(length(exact$pairs), 20)
   expect_gt(exact$words, 20)
 })
+
+# Numbers of a page by the name of their row or column, NA if they are not shown.
+shown_as <- function(results, names) {
+  found <- figures_of(results)
+  vapply(names, function(name) {
+    value <- found$value[grepl(paste0("\\b", name, "\\b"), found$place)]
+    if (length(value) && !all(is.na(value))) value[!is.na(value)][[1]] else NA_real_
+  }, 0)
+}
+
+test_that("other figures do not tell the counts of few records that are withheld", {
+  base <- expand.grid(age = 1:7, region = letters[1:5], copy = 1:20)[1:2]
+  few <- rbind(base, data.frame(age = 91:93, region = "a"))
+  # The three records have all the violations.
+  found <- quietly(exhaustive_tabulation(few, c("age", "region"), dims = 1))
+  expect_identical(found$estimates$violations_sum, 3)
+  expect_true(all(is.na(shown_as(
+    list(found), c("n_records_violating", "violations_sum", "violations_mean", "prop_cells")
+  ))))
+  # expected_changed = theta n_risky.
+  found <- quietly(invariant_pram(few, max_match_prob = 0.8))
+  expect_identical(found$estimates$n_risky, 3L)
+  expect_true(all(is.na(shown_as(list(found), c("n_risky", "expected_changed")))))
+  # tcap is the share of the records that disco counts.
+  ill <- expand.grid(age = 1:7, region = letters[1:5], ill = c("a", "b"), copy = 1:10)[1:3]
+  ill <- rbind(ill[1:697, ], data.frame(age = 91:93, region = "a", ill = "a"))
+  found <- quietly(attribute_risk(ill, c("age", "region"), "ill", released = ill))
+  e <- found$estimates
+  expect_equal(e$value[e$measure == "tcap"], 3 / 700)
+  expect_true(all(is.na(shown_as(list(found), c("disco", "tcap")))))
+  # Records with fewer than five matches, less those with a risk above 2/7: four.
+  d <- data.frame(
+    age = c(1:4, rep(5:6, each = 3), rep(7, 4), rep(8:20, length.out = 686)), w = 100
+  )
+  found <- list(
+    quietly(n_matches(d, "age", below = 5)),
+    quietly(individual_risk(d, "age", "w", tau_prosecutor = 2 / 7))
+  )
+  expect_equal(shown_as(found, c("n_below_5", "prosecutor_above")), c(
+    n_below_5 = 14, prosecutor_above = NA
+  ))
+})
+
+test_that("no distance tells the number of one record that was changed", {
+  set.seed(5)
+  d <- data.frame(
+    sex = sample(c("f", "m"), 500, TRUE), region = sample(letters[1:4], 500, TRUE),
+    income = round(stats::rnorm(500, 30000, 8000))
+  )
+  d$income[[17]] <- 91777
+  file <- sdc_file(d, c("sex", "region"), num_vars = "income", pop_size = 5000)
+  x <- quietly(top_code(file, income = 60000))
+  expect_identical(quietly(utility_loss(file, x))$numbers$n_changed, 1L)
+  path <- tempfile(fileext = ".html")
+  quietly(sdc_report(x, file = path, pictures = FALSE))
+  page <- paste(readLines(path), collapse = " ")
+  expect_no_match(page, "IL1s|change of a mean")
+  expect_match(page, "distances that few changed values could be told from are left out")
+  unlink(c(path, sub("html$", "json", path)))
+})
