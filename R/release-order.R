@@ -99,10 +99,13 @@ order_tells_missing <- function(columns) {
 by_turns <- function(after, longest = 100) {
   n <- length(after)
   some <- utils::head(after, 1e5)
+  # Missing values agree with none.
+  missing <- some == 0L
+  some[missing] <- -seq_len(sum(missing))
   lags <- seq_len(min(longest, length(some) %/% 3))[-1]
   agree <- vapply(lags, function(lag) {
     at <- seq_len(length(some) - lag)
-    mean(some[at] == some[at + lag] & some[at] > 0L)
+    sum(some[at] == some[at + lag]) / length(at)
   }, 0)
   if (length(lags) == 0) seq_len(n) else order((seq_len(n) - 1L) %% lags[[which.max(agree)]])
 }
@@ -153,23 +156,34 @@ is_sorted <- function(codes) {
 # NULL unless this finds notably more than in a random order.
 neighbours_tell <- function(before, after, protected, unit, margin) {
   at <- which(protected)
-  n <- length(after)
   known <- after > 0L
-  first <- if (is.null(unit)) rep(TRUE, n) else c(TRUE, unit[-1] != unit[-n])
-  starts <- which(first)
-  of <- cumsum(first)[at]
-  last_known <- c(0L, cummax(ifelse(known, seq_len(n), 0L)))
-  next_known <- c(rev(cummin(rev(ifelse(known, seq_len(n), n + 1L)))), n + 1L)
-  from <- last_known[starts[of]]
-  to <- next_known[c(starts[-1], n + 1L)[of]]
-  both <- from > 0L & to <= n
+  values <- after[known]
+  # Known records before each record, and in the end all.
+  n_before <- c(0L, cumsum(known))
+  if (is.null(unit)) {
+    starts <- at
+    ends <- at + 1L
+    apart <- TRUE
+  } else {
+    n <- length(after)
+    first <- c(TRUE, unit[-1] != unit[-n])
+    number <- cumsum(first)
+    starts <- which(first)
+    ends <- c(starts[-1], n + 1L)[number[at]]
+    starts <- starts[number[at]]
+    number <- number[known]
+    apart <- c(TRUE, number[-1] != number[-length(number)])[seq_along(number)]
+  }
+  beside <- c(NA, values, NA)
+  one <- beside[n_before[starts] + 1L]
+  other <- beside[n_before[ends] + 2L]
+  low <- pmin(one, other)
+  high <- pmax(one, other)
   truth <- before[at]
-  low <- high <- rep(NA_integer_, length(at))
-  low[both] <- pmin(after[from[both]], after[to[both]])
-  high[both] <- pmax(after[from[both]], after[to[both]])
-  counts <- tabulate(after[known], max(before, after))
+  counts <- tabulate(values, max(before, after))
   levels <- which(counts > 0)
-  close <- both & match(high, levels) - match(low, levels) <= 1L
+  place <- cumsum(counts > 0)
+  close <- place[high] - place[low] <= 1L
   rules <- list(
     list(hits = sum(low == truth & high == truth, na.rm = TRUE), chance = chance_same(counts)),
     list(
@@ -177,9 +191,10 @@ neighbours_tell <- function(before, after, protected, unit, margin) {
       chance = chance_between(counts, levels)
     )
   )
-  runs <- in_runs(after[known & !duplicated(ifelse(known, cumsum(first), 0L))])
   strongest(lapply(rules, function(rule) {
-    notable(rule$hits, length(at), mean(rule$chance[truth]), margin, runs)
+    notable(
+      rule$hits, length(at), mean(rule$chance[truth]), margin, in_runs(values[apart])
+    )
   }))
 }
 
