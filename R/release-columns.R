@@ -322,13 +322,20 @@ may_show <- function(sample, v, at, shown) {
 column_fit <- function(group, value) {
   at <- which(group > 0 & value > 0)
   n <- length(at)
-  cells <- pair_cells(group[at], value[at])
+  group <- group[at]
+  value <- value[at]
+  # Most values of a weight have one record each: only the others are sorted as pairs.
+  alone <- logical(n)
+  if (n > 0 && max(group) <= n) alone <- tabulate(group)[group] == 1L
+  cells <- pair_cells(group[!alone], value[!alone])
   by_size <- order(cells$first, -cells$size, method = "radix")
   top <- by_size[!duplicated(cells$first[by_size])]
+  groups <- c(group[alone], cells$first[top])
+  in_order <- order(groups, method = "radix")
   list(
-    group = cells$first[top], best = cells$second[top], n = n, extra = n - length(top),
-    errors = n - sum(cells$size[top]),
-    commonest = max(tabulate(value[at]), 0) / max(n, 1)
+    group = groups[in_order], best = c(value[alone], cells$second[top])[in_order],
+    n = n, extra = n - length(groups), errors = sum(!alone) - sum(cells$size[top]),
+    commonest = max(tabulate(value), 0) / max(n, 1)
   )
 }
 
