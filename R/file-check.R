@@ -462,8 +462,8 @@ told_here <- function(file, told) {
   if (length(file$history) && !isTRUE(file$forgotten)) told_unasked(told) else told
 }
 
-# What protections found by comparing with the original. What key variables tell of each other is for
-# measures that count keys.
+# What protections found by comparing with the original. What key variables tell of each other is
+# for measures that count keys.
 told_before <- function(file, asked) {
   told <- told_among(told_here(file, file$told$columns), names(file$data))
   by_keys <- told$by %in% told_among(told, asked$keys)$by

@@ -101,8 +101,8 @@ earlier_line <- function(x) {
 
 other_records_unseen <- "Its records are not looked at one by one."
 
-# What columns reveal of the values before the first protection, and of those before this one, `data`:
-# of a region that was suppressed a column can tell more than of the district behind it.
+# What columns reveal of the values before the first protection, and of those before this one,
+# `data`: of a suppressed region a column can tell more than of the district behind it.
 chain_told_by_columns <- function(from, data, released, variables, ids) {
   told <- told_by_columns(from, released, variables, ids)
   if (is.null(told) || identical(from, data)) {

@@ -32,42 +32,20 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   if (length(changed) == 0 || length(others) == 0) {
     return(none)
   }
-  # Both are coded in one go.
-  originals <- lapply(changed, function(name) {
-    protected_source(data[[name]], if (!before) released[[name]])
-  })
-  read <- lapply(rlang::set_names(others), function(name) dates_of_text(released[[name]]))
-  columns <- lapply(read, column_source, n)
-  known <- function(sources) sources[!vapply(sources, is.null, NA)]
-  originals <- known(originals)
-  columns <- known(columns)
-  if (length(originals) == 0 || length(columns) == 0) {
+  asked <- list(before = before, missing = missing, ties = ties)
+  parts <- protected_and_columns(data, released, changed, others, asked, coded, ids)
+  if (is.null(parts)) {
     return(none)
   }
-  same <- before && all(names(columns) %in% names(coded)) &&
-    identical(read[names(columns)], as.list(data)[names(columns)])
-  codes <- if (same) {
-    unname(coded[c(names(originals), names(columns))])
-  } else {
-    source_codes(c(unname(originals), unname(columns)))
-  }
-  protected <- lapply(codes[seq_along(originals)], function(coded) {
-    protected_values(coded$codes, n, before, missing, ties)
-  })
-  names(protected) <- names(originals)
-  protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
-  columns <- Map(function(name, coded) {
-    column <- column_that_tells(read[[name]], name, coded, ids)
-    column$codes[protected[[name]]$exchanged] <- 0L
-    column
-  }, names(columns), codes[length(originals) + seq_along(columns)])
+  protected <- parts$protected
+  columns <- parts$columns
   # Every column and variable is a chance to find a function where there is none.
   least <- -7 - log(max(1, length(protected)) * 2 * length(columns))
   tells <- function(name, column = columns[name]) {
     open <- protected[setdiff(names(protected), name)]
     # Key variables are associated: of each other they tell what follows.
     if (name %in% variables) open <- lapply(open, replace, "ties", FALSE)
-    tells_in_any_form(column, if (!name %in% variables) read[[name]], open, least)
+    tells_in_any_form(column, if (!name %in% variables) parts$read[[name]], open, least)
   }
   told <- lapply(rlang::set_names(names(columns)), tells)
   narrowed <- if (!before || missing) {
@@ -85,6 +63,41 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
   rownames(rows) <- NULL
   rows
+}
+
+# The protected values of the variables and the released columns, coded in one go; NULL if there is
+# nothing to compare.
+protected_and_columns <- function(data, released, changed, others, asked, coded, ids) {
+  n <- nrow(data)
+  originals <- lapply(changed, function(name) {
+    protected_source(data[[name]], if (!asked$before) released[[name]])
+  })
+  read <- lapply(rlang::set_names(others), function(name) dates_of_text(released[[name]]))
+  columns <- lapply(read, column_source, n)
+  known <- function(sources) sources[!vapply(sources, is.null, NA)]
+  originals <- known(originals)
+  columns <- known(columns)
+  if (length(originals) == 0 || length(columns) == 0) {
+    return(NULL)
+  }
+  same <- asked$before && all(names(columns) %in% names(coded)) &&
+    identical(read[names(columns)], as.list(data)[names(columns)])
+  codes <- if (same) {
+    unname(coded[c(names(originals), names(columns))])
+  } else {
+    source_codes(c(unname(originals), unname(columns)))
+  }
+  protected <- lapply(codes[seq_along(originals)], function(coded) {
+    protected_values(coded$codes, n, asked)
+  })
+  names(protected) <- names(originals)
+  protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
+  columns <- Map(function(name, coded) {
+    column <- column_that_tells(read[[name]], name, coded, ids)
+    column$codes[protected[[name]]$exchanged] <- 0L
+    column
+  }, names(columns), codes[length(originals) + seq_along(columns)])
+  list(protected = protected, columns = columns, read = read)
 }
 
 # A column that narrows far more protected values than it reveals is named for these.
@@ -157,12 +170,12 @@ is_mixed <- function(a, b) {
 # Codes of the original values, `shown` those of the released ones, both 0 if unknown, and
 # the rows whose original value is not shown; of a file without a release (`before`) all, or
 # those that may have been suppressed, its `missing` values.
-protected_values <- function(codes, n, before, missing, ties) {
+protected_values <- function(codes, n, asked) {
   original <- codes[seq_len(n)]
-  if (before) {
+  if (asked$before) {
     return(list(
-      codes = original, shown = original, compared = FALSE, missing = missing, ties = ties,
-      rows = which((original == 0) == missing)
+      codes = original, shown = original, compared = FALSE, missing = asked$missing,
+      ties = asked$ties, rows = which((original == 0) == asked$missing)
     ))
   }
   shown <- if (length(codes) > n) codes[n + seq_len(n)] else integer(n)

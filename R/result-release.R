@@ -131,20 +131,20 @@
 #' show it, or, for identifiers in order, the records before and after it.
 #'
 #' **Exceptions.** Those who work in a region mostly live there, those born in a year have one of
-#' two ages, and weights of households reveal values even if some have the same weight. So
-#' after a protection a column with more exceptions counts, too. A value comes back if most other
-#' records with an equal value of the column have it, or most of the four next to it in the order of
-#' a column of many values. The share of these must be at least a half, and larger by 25 percentage
-#' points than guessing the commonest value of the file gives, or have a third of its errors and at
-#' most 10%. Where a column is missing or zero it must be 80%. A twentieth is enough, if guessing
-#' gives fewer, where known values come back in this way: they are what a written file shows, and all
-#' that its missing values are judged by. A column of codes that leaves two of many suppressed values,
-#' for 90% of the records, narrows them. Key variables are named before a protection if 90% of their
-#' values come back.
+#' two ages, and weights of households reveal values even if some have the same weight. So after a
+#' protection a column with more exceptions counts, too. A value comes back if most other records
+#' with an equal value of the column have it, or most of the four next to it in the order of a
+#' column of many values. The share of these must be at least a half, and larger by 25 percentage
+#' points than guessing the commonest value of the file gives, or have a third of its errors and
+#' at most 10%. If it tells by where it is missing or zero, 80% must come back. If known values
+#' come back in this way, as a written file shows, a twentieth of the protected ones is enough
+#' where guessing gives fewer; missing values of a file without history are judged by known ones
+#' alone. A column of codes that leaves two of many suppressed values, for 90% of the records,
+#' narrows them. Key variables are named before a protection if 90% of their values come back.
 #'
-#' **Key variables** are known together, so what one tells of another is no matter, but for a
-#' suppressed one that follows from a released one, as a state does from its city: it is named if
-#' half of its missing values come back.
+#' **Key variables** are known together, so what they reveal of each other does not matter. A
+#' suppressed value that follows from a released key variable does, as a state from its city: it is
+#' named if half of the missing values come back.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations between three columns, and those of pairs that

@@ -78,8 +78,9 @@
 #'     `n_values_after`, `il1s`; this is `as.data.frame()`}
 #'   \item{`pairs`}{`variable_1`, `variable_2`, `tv`, with weights `tv_weighted`}
 #'   \item{`numbers`}{one row per continuous variable: `variable`, `n` (records with both values),
-#'     `n_changed` (with another value or none), `il1s`, `mean_change`, `sd_ratio`, `quantile_change`, `correlation_change`; `NULL` without
-#'     any. `estimates` has the mean of `il1s` and the largest of the changes}
+#'     `n_changed` (with another value or none), `il1s`, `mean_change`, `sd_ratio`,
+#'     `quantile_change`, `correlation_change`; `NULL` without any. `estimates` has the mean of
+#'     `il1s` and the largest of the changes}
 #'   \item{`coefficients`}{with `model` one row per coefficient: `term`, `before`, `after`,
 #'     `overlap`. `estimates` has `ci_overlap`, their mean, and `ci_overlap_least`}
 #' }
