@@ -280,7 +280,9 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   data <- bare_data(x$data)
   if (!is.data.frame(data)) stop_not_whole("release")
   new_ids <- named_of(data, new_ids, "new_ids")
-  ids <- union(identifiers_of(data, x$settings), unlist(roles[c("id_vars", "hh_id")]))
+  # An sdcMicroObj keeps its columns, but for those that were named.
+  named <- c("id_vars", if (!is_sdcmicro(x$data)) "hh_id")
+  ids <- union(identifiers_of(data, x$settings), unlist(roles[named]))
   left_out <- left_out_columns(data, ids, keep_ids, drop, new_ids)
   inform_still_told(data, told_renumbered(x$diagnostics$told_by_columns, new_ids), left_out)
   staying <- without_columns(as.data.frame(data), left_out)
