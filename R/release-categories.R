@@ -64,8 +64,8 @@ category_told <- function(column, v, least) {
     luck_of(errors, size, 1 - total[best] / n)
   ) + log(sum(total > 0))
   pure <- size > 0 & errors <= 0.01 * size & luck < least - log(sum(size > 0))
-  # Few missing values may be the ones that did not belong to the category.
-  if (v$missing) pure <- pure & n_missing >= 0.05 * (size + n_missing)
+  # Few missing values of a protected file may be the ones that did not belong to the category.
+  if (v$missing && !v$ties) pure <- pure & n_missing >= 0.05 * (size + n_missing)
   if (!any(pure)) {
     return(0)
   }

@@ -101,18 +101,42 @@ earlier_line <- function(x) {
 
 other_records_unseen <- "Its records are not looked at one by one."
 
-# What columns reveal of the values before the first protection, and of those before this one,
-# `data`: of a suppressed region a column can tell more than of the district behind it.
-chain_told_by_columns <- function(from, data, released, variables, ids) {
+# What columns reveal of the values before the first protection, `from`, and of these in the classes
+# of the release: of a suppressed region a column can tell more than of the district behind it.
+chain_told_by_columns <- function(from, released, variables, ids) {
   told <- told_by_columns(from, released, variables, ids)
-  if (is.null(told) || identical(from, data)) {
+  in_classes <- if (!is.null(told)) with_columns(from, classes_of_release(from, released, variables))
+  if (is.null(in_classes)) {
     return(told)
   }
-  told <- rbind(told, told_by_columns(data, released, variables, ids))
+  told <- rbind(told, told_by_columns(in_classes, released, variables, ids))
   told <- told[order(match(told$variable, variables), told$part, -told$n), ]
   told <- told[!duplicated(told[c("variable", "by", "part")]), ]
   rownames(told) <- NULL
   told
+}
+
+# The values before of variables that were recoded, as the released ones that most records with them
+# have. A number of which no record is left lies between two others.
+classes_of_release <- function(before, released, variables) {
+  in_classes <- lapply(rlang::set_names(variables), function(name) {
+    codes <- chain_codes(before[[name]], released[[name]])
+    if (is.null(codes) || !codes$coarse && all(codes$after %in% c(0L, codes$before))) {
+      return(NULL)
+    }
+    fit <- column_fit(codes$before, codes$after)
+    best <- fit$best[match(seq_len(max(codes$before)), fit$group)]
+    if (is.numeric(before[[name]])) best <- between_equal(best)
+    released[[name]][match(c(NA, best)[codes$before + 1L], codes$after)]
+  })
+  in_classes[!vapply(in_classes, is.null, NA)]
+}
+
+# Missing values between two that are equal, as these.
+between_equal <- function(x) {
+  known <- which(!is.na(x))
+  at <- findInterval(seq_along(x), known)
+  ifelse(is.na(x) & c(NA, x[known])[at + 1L] == x[known][at + 1L], x[known][at + 1L], x)
 }
 
 # Values of `from` that the order of `released` reveals.

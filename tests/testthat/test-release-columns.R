@@ -1049,7 +1049,7 @@ test_that("a page and its remedy give one number of values that come back", {
   )
 })
 
-test_that("columns are compared with values before each of two protections", {
+test_that("columns are compared with first values and with these in the classes released", {
   set.seed(1)
   n <- 1200
   district <- sample(40, n, TRUE)
@@ -1061,16 +1061,65 @@ test_that("columns are compared with values before each of two protections", {
   # Eight in a hundred speak as elsewhere.
   d$dialect <- letters[ifelse(stats::runif(n) < 0.08, sample(4, n, TRUE), region)]
   keys <- c("district", "age", "job", "sex")
-  groups <- split(paste0("d", 11:50), rep(1:4, each = 10))
-  recoded <- quietly(global_recode(sdc_file(d, keys), district = groups))
-  x <- quietly(suppress_cells(recoded, k = 3, importance = c(district = 0.4)))
-  told <- x$diagnostics$told_by_columns
-  n_back <- told_by_most(d$dialect, region, is.na(x$data$district))
-  expect_identical(told[c("variable", "by", "n")], frame(
-    variable = "district", by = "dialect", n = n_back
-  ))
-  page <- quietly(file_check(release_data(x), k = 3))
-  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  recode <- function(file, groups = split(paste0("d", 11:50), rep(1:4, each = 10))) {
+    file <- sdc_file(file)
+    quietly(global_recode(file, district = lapply(groups, intersect, unique(file$district))))
+  }
+  suppress <- function(file, k, ...) quietly(suppress_cells(file, k = k, importance = c(...)))
+  two <- list(north = 1:2, south = 3:4)
+  half <- (region - 1) %/% 2 + 1
+  first <- recode(sdc_file(d, keys))
+  chains <- list(
+    list(x = suppress(first, 3, district = 0.4), of = region),
+    list(x = suppress(suppress(first, 2, district = 0.4), 4, job = 0.3), of = region),
+    list(x = recode(suppress(sdc_file(d, keys), 2, district = 0.8)), of = region),
+    list(x = suppress(recode(suppress(first, 2, district = 0.4), two), 4, job = 0.3), of = half)
+  )
+  for (chain in chains) {
+    file <- sdc_file(chain$x)
+    # Nobody knows the class of a district that has no value left.
+    gone <- is.na(file$district)
+    n_back <- told_by_most(d$dialect, chain$of, gone & district %in% district[!gone])
+    r <- quietly(release_data(chain$x))
+    for (plain in list(r, as.data.frame(r))) {
+      page <- quietly(file_check(plain, keys, k = 2))
+      expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+    }
+    page <- quietly(file_check(r, k = 2))
+    told <- rbind(page$diagnostics$told_missing, page$diagnostics$told_before)
+    expect_identical(told[c("variable", "by", "n")], frame(
+      variable = "district", by = "dialect", n = n_back
+    ))
+  }
+})
+
+test_that("classes of numbers are those of the numbers beside them", {
+  before <- c(21, 23, 25, 27, 38, 40, 61)
+  after <- c("20-29", "20-29", NA, "20-29", NA, "30-59", NA)
+  classes <- sdcRisk:::classes_of_release(list(age = before), list(age = after), "age")
+  expect_identical(classes$age, c(rep("20-29", 4), NA, "30-59", NA))
+})
+
+test_that("what a category of a file with few missing values says of these is named", {
+  set.seed(1)
+  n <- 1500
+  d <- data.frame(
+    age = sample(12, n, TRUE), region = sample(8, n, TRUE), sex = sample(2, n, TRUE),
+    job = sample(5, n, TRUE, c(0.4, 0.3, 0.15, 0.1, 0.05))
+  )
+  keys <- names(d)
+  d$births <- ifelse(d$sex == 2 & stats::runif(n) < 0.5, sample(5, n, TRUE), NA)
+  x <- quietly(suppress_cells(d, keys, k = 3, importance = c(sex = 0.5)))
+  n_back <- sum(is.na(x$data$sex) & !is.na(d$births))
+  expect_gt(n_back, 2)
+  for (file in list(release_data(x), as.data.frame(release_data(x)))) {
+    page <- quietly(file_check(file, keys, k = 2))
+    told <- rbind(page$diagnostics$told_missing, page$diagnostics$told_before)
+    expect_identical(told[c("variable", "by", "n")], frame(
+      variable = "sex", by = "births", n = n_back
+    ))
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  }
 })
 
 test_that("a household number of the file is left out after PRAM of other keys", {
