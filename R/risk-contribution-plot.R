@@ -74,7 +74,7 @@ plot_contribution_u_plus <- function(x, records) {
     ggplot2::geom_point(size = 1, alpha = 0.6) +
     ggplot2::scale_colour_manual(
       values = rlang::set_names(c(sdc_orange, sdc_blue), words),
-      guide = ggplot2::guide_legend(override.aes = list(size = 2.5, alpha = 1))
+      guide = ggplot2::guide_legend(ncol = 1, override.aes = list(size = 2.5, alpha = 1))
     ) +
     sdc_labs(
       title = "Which records carry the risk?",
