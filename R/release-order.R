@@ -7,7 +7,16 @@
 # of them that the neighbours tell, and the same by `chance`. `before` and `after` are
 # codes in value order by variable, 0 for missing, of the values of `data`; members of a household
 # count as one neighbour. `coarse` names variables whose codes after are those of groups of values.
+# Values that were missing before may have been suppressed, too.
 order_tells <- function(data, before, after, hh_id = NULL, coarse = character()) {
+  told <- order_tells_protected(data, before, after, hh_id, coarse)
+  others <- setdiff(names(before), told$variable[is.na(told$by)])
+  rbind(told, order_tells_missing(lapply(rlang::set_names(others), function(name) {
+    list(values = data[[name]], codes = before[[name]])
+  })))
+}
+
+order_tells_protected <- function(data, before, after, hh_id, coarse) {
   none <- frame(
     variable = character(), by = character(), n = integer(), share = numeric(),
     chance = numeric()

@@ -634,8 +634,10 @@ test_that("a second protection is compared with the first original", {
     here <- restored(data, released, match(released$income, data$income), "age")
     expect_lte(here$hits, here$chance + 5 * sqrt(here$chance + 1))
   }
-  expect_false("age" %in% alone$diagnostics$told_by_order$variable)
-  expect_identical(quiet(release_data(alone))$income, data$income)
+  # Those that were missing before are as many as the file lacks.
+  told <- alone$diagnostics$told_by_order
+  expect_identical(told$n[told$variable == "age" & is.na(told$by)], n_once)
+  expect_false(identical(quiet(release_data(alone))$income, data$income))
   # PRAM after suppression, suppression after PRAM.
   swapped <- quiet(invariant_pram(once, max_match_prob = 0.6, unprotected = "keep"))
   expect_identical(swapped$diagnostics$earlier, "age")
