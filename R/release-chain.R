@@ -103,9 +103,12 @@ other_records_unseen <- "Its records are not looked at one by one."
 
 # What columns reveal of the values before the first protection, `from`, and of these in the classes
 # of the release: of a suppressed region a column can tell more than of the district behind it.
-chain_told_by_columns <- function(from, released, variables, ids) {
+# `data` are the values just before, of a protection that recodes none.
+chain_told_by_columns <- function(from, data, released, variables, ids) {
   told <- told_by_columns(from, released, variables, ids)
-  in_classes <- if (!is.null(told)) with_columns(from, classes_of_release(from, released, variables))
+  in_classes <- if (!is.null(told)) {
+    with_columns(from, classes_of_release(from, data, released, variables))
+  }
   if (is.null(in_classes)) {
     return(told)
   }
@@ -117,8 +120,8 @@ chain_told_by_columns <- function(from, released, variables, ids) {
 }
 
 # The values before of variables that were recoded, as the released ones that most records with them
-# have. A number of which no record is left lies between two others.
-classes_of_release <- function(before, released, variables) {
+# have, or as they were in `data`. A number of which no record is left lies between two others.
+classes_of_release <- function(before, data, released, variables) {
   in_classes <- lapply(rlang::set_names(variables), function(name) {
     codes <- chain_codes(before[[name]], released[[name]])
     if (is.null(codes) || !codes$coarse && all(codes$after %in% c(0L, codes$before))) {
@@ -127,7 +130,10 @@ classes_of_release <- function(before, released, variables) {
     fit <- column_fit(codes$before, codes$after)
     best <- fit$best[match(seq_len(max(codes$before)), fit$group)]
     if (is.numeric(before[[name]])) best <- between_equal(best)
-    released[[name]][match(c(NA, best)[codes$before + 1L], codes$after)]
+    classes <- released[[name]][match(c(NA, best)[codes$before + 1L], codes$after)]
+    known <- which(is.na(classes) & !is.na(data[[name]]))
+    classes[known] <- data[[name]][known]
+    classes
   })
   in_classes[!vapply(in_classes, is.null, NA)]
 }

@@ -55,6 +55,9 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   if (pairs) {
     among <- if (before) setdiff(names(columns), variables) else names(columns)
     told <- c(told, told_by_pairs(columns[among], protected, told, n))
+    of_numbers <- told_by_numbers(columns[among], parts$read[among], protected, told, n)
+    told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
+    narrowed <- c(narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
@@ -439,15 +442,15 @@ values_known <- function(fit, column, v, in_order = FALSE) {
   asked <- column$codes[v$rows] > 0L
   at <- match(column$codes[v$rows], fit$group)
   original <- v$codes[v$rows]
-  right <- fit$best[at] == original
-  if (in_order) right <- right & fits_neighbours(fit$best)[at]
+  right <- if (v$missing) asked else fit$best[at] == original
+  if (in_order && !v$missing) right <- right & fits_neighbours(fit$best)[at]
   most_right(list(right = right, asked = if (v$missing) asked else !is.na(at)), v)
 }
 
-# Number of values that are `right`, if these are `most` of the `asked`. Of missing values nobody
-# knows whether they come back rightly.
+# Number of values that are `right`, if these are `most` of the `asked`: of missing values, which
+# nobody knows, how many to expect.
 most_right <- function(back, v, most = 0.5) {
-  n_right <- sum(if (v$missing) back$asked else back$right, na.rm = TRUE)
+  n_right <- round(sum(back$right, na.rm = TRUE))
   if (n_right >= most * sum(back$asked, na.rm = TRUE)) n_right else 0
 }
 
@@ -473,7 +476,13 @@ values_shown <- function(column, v) {
   size <- Reduce(`+`, lapply(ranks, function(r) r$size * (r$value == original)))
   rest <- Reduce(pmax, lapply(ranks, function(r) r$size * (r$value != original)))
   asked <- Reduce(pmax, lapply(ranks, `[[`, "size")) > 0
-  list(right = size > rest, asked = asked, original = original)
+  right <- if (v$missing) {
+    n_known <- tabulate(column$codes[v$shown > 0], max(column$codes))
+    ranks[[1]]$size / pmax(c(0, n_known)[column$codes[v$rows] + 1L], 1)
+  } else {
+    size > rest
+  }
+  list(right = right, asked = asked, original = original)
 }
 
 least_gain <- 0.25
@@ -531,7 +540,8 @@ values_between <- function(column, v) {
   after <- findInterval(place, column$codes[at]) + 1L
   value <- c(NA, v$shown[at], NA)
   agree <- value[before + 1L] == value[after + 1L]
-  list(right = agree & value[before + 1L] == v$codes[rows], asked = agree)
+  right <- agree & (v$missing | value[before + 1L] == v$codes[rows])
+  list(right = right, asked = agree)
 }
 
 # By the two released records before its value and the two after it in the order of the column: most
@@ -545,11 +555,16 @@ values_near <- function(column, v) {
   shown <- c(NA, NA, v$shown[at], NA, NA)
   near <- cbind(shown[before + 1L], shown[before + 2L], shown[after + 3L], shown[after + 4L])
   original <- v$codes[v$rows][rows]
+  asked <- rowSums(!is.na(near)) > 0
+  if (v$missing) {
+    most <- Reduce(pmax, lapply(1:4, function(i) rowSums(near == near[, i], na.rm = TRUE)))
+    return(list(right = most / pmax(rowSums(!is.na(near)), 1), asked = asked))
+  }
   mine <- rowSums(near == original, na.rm = TRUE)
   rest <- Reduce(pmax, lapply(1:4, function(i) {
     ifelse(near[, i] %in% NA | near[, i] == original, 0, rowSums(near == near[, i], na.rm = TRUE))
   }))
-  list(right = mine > rest, asked = rowSums(!is.na(near)) > 0, original = original)
+  list(right = mine > rest, asked = asked, original = original)
 }
 
 # Values that are narrowed ---------------------------------------------------------
@@ -622,76 +637,4 @@ values_in_two <- function(column, v, least) {
     return(0)
   }
   sum(column$codes[v$rows] > 0 & v$shown[v$rows] == 0)
-}
-
-# Pairs of columns ----------------------------------------------------------------
-
-# Pairs are tried among this many columns of codes, those with most values first.
-most_paired <- 25
-
-# Variables of which all protected values come back by a single column.
-fully_told <- function(told, protected) {
-  found <- unlist(unname(lapply(told, function(t) {
-    names(t)[t == lengths(lapply(protected[names(t)], `[[`, "rows"))]
-  })))
-  unique(found)
-}
-
-# Pairs of columns that tell what neither tells alone.
-told_by_pairs <- function(columns, protected, told, n) {
-  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
-  if (length(protected) == 0 || n < 100) {
-    return(NULL)
-  }
-  rows <- unique(round(seq(1, n, length.out = min(n, 5000))))
-  few <- vapply(columns, function(column) {
-    !column$id && column$n_values > 1 && column$n_values <= min(n / 5, 1000)
-  }, NA)
-  columns <- columns[few]
-  by_values <- order(-vapply(columns, `[[`, 1L, "n_values"))
-  columns <- columns[utils::head(by_values, most_paired)]
-  values <- do.call(cbind, lapply(protected, function(v) v$codes[rows]))
-  if (length(columns) < 2) {
-    return(NULL)
-  }
-  pairs <- utils::combn(length(columns), 2)
-  least <- -14 - log(ncol(pairs) * length(protected))
-  found <- lapply(seq_len(ncol(pairs)), function(i) {
-    pair <- columns[pairs[, i]]
-    told_alone <- unlist(lapply(unname(told[names(pair)]), names))
-    open <- setdiff(colnames(values), c(names(pair), told_alone))
-    open <- open[agree_inside(codes_of_pair(pair, rows), values[, open, drop = FALSE])]
-    if (length(open)) tells_of(pair_column(pair), protected[open], least)
-  })
-  names(found) <- apply(pairs, 2, function(p) paste(names(columns)[p], collapse = " + "))
-  found[lengths(found) > 0]
-}
-
-# TRUE if neighbours in the order of a group agree nearly always, per column of `values`.
-agree_inside <- function(group, values) {
-  at <- order(group, method = "radix")
-  group <- group[at]
-  values <- values[at, , drop = FALSE]
-  n <- length(group)
-  first <- values[-1, , drop = FALSE]
-  second <- values[-n, , drop = FALSE]
-  same <- group[-1] == group[-n] & group[-1] > 0
-  known <- same & first > 0 & second > 0
-  differ <- colSums(known & first != second)
-  colSums(known) >= 50 & differ <= 0.05 * colSums(known)
-}
-
-# Two columns as one, of some records.
-codes_of_pair <- function(pair, rows) {
-  first <- pair[[1]]$codes[rows]
-  second <- pair[[2]]$codes[rows]
-  ifelse(first > 0 & second > 0, first * (pair[[2]]$n_values + 1) + second, 0)
-}
-
-pair_column <- function(pair) {
-  codes <- codes_of_pair(pair, seq_along(pair[[1]]$codes))
-  values <- sort(unique(codes[codes > 0]))
-  known <- all(vapply(pair, `[[`, NA, "known"))
-  list(codes = match(codes, values, nomatch = 0L), n_values = length(values), id = !known,
-       known = known)
 }

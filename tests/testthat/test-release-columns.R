@@ -940,9 +940,9 @@ test_that("a column that reveals missing values is not said to narrow them alone
   d$born <- 2020L - d$age - sample(0:1, 4000, TRUE, c(0.8, 0.2))
   d$age[sample(4000, 200)] <- NA
   told <- sdcRisk:::told_by_columns(d, NULL, "age", missing = TRUE, ties = TRUE)
-  expect_identical(told[c("n", "part")], frame(n = c(200L, 200L), part = c(FALSE, TRUE)))
+  expect_identical(told[c("n", "part")], frame(n = c(160L, 200L), part = c(FALSE, TRUE)))
   page <- quietly(file_check(d, "age", k = 3))
-  expect_match(page$estimates$reason[[1]], "\"born\" reveals 200 of 200 values", fixed = TRUE)
+  expect_match(page$estimates$reason[[1]], "\"born\" reveals 160 of 200 values", fixed = TRUE)
 })
 
 test_that("a protected file and the one written of it are judged by one rule", {
@@ -1096,7 +1096,9 @@ test_that("columns are compared with first values and with these in the classes 
 test_that("classes of numbers are those of the numbers beside them", {
   before <- c(21, 23, 25, 27, 38, 40, 61)
   after <- c("20-29", "20-29", NA, "20-29", NA, "30-59", NA)
-  classes <- sdcRisk:::classes_of_release(list(age = before), list(age = after), "age")
+  classes <- sdcRisk:::classes_of_release(
+    list(age = before), NULL, list(age = after), "age"
+  )
   expect_identical(classes$age, c(rep("20-29", 4), NA, "30-59", NA))
 })
 
@@ -1134,4 +1136,59 @@ test_that("a household number of the file is left out after PRAM of other keys",
   expect_message(expect_message(release_data(x), class = "sdcRisk_message_identifier_left_out"))
   expect_named(quietly(release_data(x)), c("town", "age"))
   expect_named(quietly(release_data(x, keep_ids = "hh")), c("town", "age", "hh"))
+})
+
+test_that("a difference, a ratio or two dates that give a variable are named", {
+  set.seed(11)
+  n <- 2000
+  start <- as.Date("2015-01-01") + sample(730, n, TRUE)
+  days <- pmax(1, round(stats::rexp(n, 1 / 18)))
+  year <- sample(2015:2019, n, TRUE)
+  born <- sample(1930:1999, n, TRUE)
+  rate <- round(stats::runif(n, 20, 120), 2)
+  base <- data.frame(
+    sex = sample(2, n, TRUE), region = sample(8, n, TRUE, 8:1), noise = stats::rnorm(n)
+  )
+  cases <- list(
+    data.frame(key = days, start, end = start + days),
+    data.frame(key = days, gross = as.numeric(start), net = as.numeric(start) - days),
+    data.frame(key = days, total = round(days * rate, 2), rate),
+    data.frame(key = year - born - sample(0:1, n, TRUE), born, year)
+  )
+  for (case in cases) {
+    x <- quietly(suppress_cells(cbind(base, case), c("sex", "region", "key"), k = 3))
+    told <- x$diagnostics$told_by_columns
+    expect_identical(nrow(told), 1L)
+    expect_setequal(strsplit(told$by, " + ", fixed = TRUE)[[1]], names(case)[2:3])
+    expect_identical(told$n, sum(is.na(x$data$key)))
+    # With two birthdays a year two ages are left.
+    expect_identical(told$part, "born" %in% names(case))
+    r <- quietly(release_data(x))
+    for (file in list(r, as.data.frame(r))) {
+      page <- quietly(file_check(file, c("sex", "region", "key"), k = 3))
+      expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+    }
+  }
+  # Amounts that have nothing to do with it.
+  d <- cbind(base, key = days, a = stats::rlnorm(n), b = stats::rlnorm(n), start)
+  x <- quietly(suppress_cells(d, c("sex", "region", "key"), k = 3))
+  expect_identical(nrow(x$diagnostics$told_by_columns), 0L)
+})
+
+test_that("of missing values a page says how many a column is expected to reveal", {
+  set.seed(1)
+  n <- 1500
+  work <- pmin(40, round(stats::rexp(n, 1 / 11)))
+  d <- data.frame(
+    job = ifelse(stats::runif(n) < 0.45, work, floor(stats::runif(n) * (work + 0.99))),
+    band = findInterval(work, c(2, 5, 10, 20)), sex = sample(2, n, TRUE)
+  )
+  d$band[sample(n, 20)] <- NA
+  gone <- is.na(d$band)
+  counts <- table(d$job[!gone], d$band[!gone])
+  shares <- (apply(counts, 1, max) / rowSums(counts))[as.character(d$job[gone])]
+  page <- quietly(file_check(sdc_file(d, c("band", "sex"))))
+  expect_identical(page$diagnostics$told_missing[c("variable", "by", "n")], frame(
+    variable = "band", by = "job", n = as.integer(round(sum(shares)))
+  ))
 })

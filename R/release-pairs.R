@@ -1,0 +1,146 @@
+# Pairs of columns that tell what neither tells alone.
+
+# Pairs are tried among this many columns of codes, those with most values first.
+most_paired <- 25
+
+# Variables of which all protected values come back by a single column.
+fully_told <- function(told, protected) {
+  found <- unlist(unname(lapply(told, function(t) {
+    names(t)[t == lengths(lapply(protected[names(t)], `[[`, "rows"))]
+  })))
+  unique(found)
+}
+
+told_by_pairs <- function(columns, protected, told, n) {
+  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
+  if (length(protected) == 0 || n < 100) {
+    return(NULL)
+  }
+  rows <- unique(round(seq(1, n, length.out = min(n, 5000))))
+  few <- vapply(columns, function(column) {
+    !column$id && column$n_values > 1 && column$n_values <= min(n / 5, 1000)
+  }, NA)
+  columns <- columns[few]
+  by_values <- order(-vapply(columns, `[[`, 1L, "n_values"))
+  columns <- columns[utils::head(by_values, most_paired)]
+  values <- do.call(cbind, lapply(protected, function(v) v$codes[rows]))
+  if (length(columns) < 2) {
+    return(NULL)
+  }
+  pairs <- utils::combn(length(columns), 2)
+  least <- -14 - log(ncol(pairs) * length(protected))
+  found <- lapply(seq_len(ncol(pairs)), function(i) {
+    pair <- columns[pairs[, i]]
+    told_alone <- unlist(lapply(unname(told[names(pair)]), names))
+    open <- setdiff(colnames(values), c(names(pair), told_alone))
+    open <- open[agree_inside(codes_of_pair(pair, rows), values[, open, drop = FALSE])]
+    if (length(open)) tells_of(pair_column(pair), protected[open], least)
+  })
+  names(found) <- apply(pairs, 2, function(p) paste(names(columns)[p], collapse = " + "))
+  found[lengths(found) > 0]
+}
+
+# TRUE if neighbours in the order of a group agree nearly always, per column of `values`.
+agree_inside <- function(group, values) {
+  at <- order(group, method = "radix")
+  group <- group[at]
+  values <- values[at, , drop = FALSE]
+  n <- length(group)
+  first <- values[-1, , drop = FALSE]
+  second <- values[-n, , drop = FALSE]
+  same <- group[-1] == group[-n] & group[-1] > 0
+  known <- same & first > 0 & second > 0
+  differ <- colSums(known & first != second)
+  colSums(known) >= 50 & differ <= 0.05 * colSums(known)
+}
+
+# Two columns as one, of some records.
+codes_of_pair <- function(pair, rows) {
+  first <- pair[[1]]$codes[rows]
+  second <- pair[[2]]$codes[rows]
+  ifelse(first > 0 & second > 0, first * (pair[[2]]$n_values + 1) + second, 0)
+}
+
+pair_column <- function(pair) {
+  codes <- codes_of_pair(pair, seq_along(pair[[1]]$codes))
+  values <- sort(unique(codes[codes > 0]))
+  known <- all(vapply(pair, `[[`, NA, "known"))
+  list(codes = match(codes, values, nomatch = 0L), n_values = length(values), id = !known,
+       known = known)
+}
+
+# Pairs of numbers or dates ---------------------------------------------------------
+
+# Pairs are tried among this many columns of numbers, those with most values first.
+most_numbers <- 12
+
+# What a difference, a sum or a ratio of two columns tells, such as days between two dates, and what
+# it narrows to two values. `read` are the columns as values.
+told_by_numbers <- function(columns, read, protected, told, n) {
+  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
+  numbers <- Filter(Negate(is.null), lapply(read, amount_of))
+  numbers <- numbers[!vapply(columns[names(numbers)], `[[`, NA, "id")]
+  n_values <- vapply(columns[names(numbers)], `[[`, 1L, "n_values")
+  numbers <- numbers[utils::head(order(-n_values), most_numbers)]
+  if (length(protected) == 0 || n < 100 || length(numbers) < 2) {
+    return(NULL)
+  }
+  pairs <- utils::combn(names(numbers), 2)
+  rows <- unique(round(seq(1, n, length.out = min(n, 1000))))
+  some <- lapply(numbers, `[`, rows)
+  values <- do.call(cbind, lapply(protected, function(v) v$codes[rows]))
+  differ <- apply(values, 2, function(v) 1 - sum(tabulate(v)^2) / sum(v > 0)^2)
+  least <- -14 - log(3 * ncol(pairs) * length(protected))
+  found <- apply(pairs, 2, function(pair) {
+    told_alone <- unlist(lapply(unname(told[c(pair, paste(pair, collapse = " + "))]), names))
+    open <- setdiff(names(protected), c(pair, told_alone))
+    made <- lapply(list(`-`, `+`, `/`), function(form) {
+      made <- function(x) form(x[[pair[[1]]]], x[[pair[[2]]]])
+      follow <- follows_nearly(made(some), values[, open, drop = FALSE], differ[open])
+      if (any(follow)) column_of_number(made(numbers))
+    })
+    tells_or_narrows(Filter(length, made), protected[open], least)
+  }, simplify = FALSE)
+  names(found) <- apply(pairs, 2, paste, collapse = " + ")
+  found
+}
+
+tells_or_narrows <- function(columns, protected, least) {
+  told <- best_of(lapply(columns, tells_of, protected, least))
+  narrowed <- best_of(lapply(columns, function(column) {
+    vapply(protected, function(v) as.double(values_in_two(column, v, least)), 0)
+  }))
+  list(told = told, narrowed = narrowed[narrowed > 0 & !names(narrowed) %in% names(told)])
+}
+
+# A number, or a date in days; NULL of other columns.
+amount_of <- function(x) {
+  if (is_time(x)) {
+    as.double(x) / if (inherits(x, "POSIXct")) 86400 else 1
+  } else if (is.numeric(x) && !is.factor(x)) {
+    as_number(x)
+  }
+}
+
+# TRUE for variables, columns of codes, that nearly rise or fall along `x`, or of which neighbours
+# differ far less often than two of all, `differ`.
+follows_nearly <- function(x, values, differ) {
+  values <- values[order(x, na.last = NA), , drop = FALSE]
+  n <- nrow(values)
+  first <- values[-n, , drop = FALSE]
+  second <- values[-1, , drop = FALSE]
+  known <- first > 0 & second > 0
+  rises <- colSums(known & second > first)
+  falls <- colSums(known & second < first)
+  n_known <- colSums(known)
+  n_known >= 50 & (
+    pmin(rises, falls) <= 0.05 * differ * n_known | rises + falls <= 0.7 * differ * n_known
+  )
+}
+
+column_of_number <- function(x) {
+  x <- round(replace(x, !is.finite(x), NA), 6)
+  values <- sort(unique(x))
+  codes <- match(x, values, nomatch = 0L)
+  column_that_tells(x, "", list(codes = codes, n_values = length(values)))
+}
