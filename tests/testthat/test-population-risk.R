@@ -225,6 +225,41 @@ test_that("the largest risk is that of a record, and its interval about all of t
   expect_lt(value_of(hundred, "largest", "high"), 0.04)
 })
 
+test_that("the rarest of few keys may be unlike the others", {
+  high <- function(counts, pop_size) {
+    d <- data.frame(key = rep(seq_along(counts), counts))
+    e <- population_risk(d, "key", pop_size = pop_size)$estimates
+    e$high[e$measure == "largest"]
+  }
+  # A key of one or two records is unlike n others of this kind with chance 1/(n + 1); of m people a
+  # sample of 1 in 50 has one or more with chance 1 - .98^m, 2.5% in all.
+  least <- function(n_alike) {
+    m <- 1
+    while ((1 - 0.98^m) / (n_alike + 1) < 0.025) m <- m + 1
+    1 / m
+  }
+  expect_equal(high(c(1, 100, 90, 80), 271 * 50), least(1))
+  expect_gte(high(c(1, 2, 100, 90, 80), 273 * 50), least(2))
+  # Many of its kind say what it is like.
+  alike <- function(n) list(count = 1, n_alike = n, fraction = 0.02)
+  expect_equal(sdcRisk:::risk_unlike(list(sampled = TRUE, rarest = alike(2))), least(2))
+  expect_null(sdcRisk:::risk_unlike(list(sampled = TRUE, rarest = alike(39))))
+  # Of a file of everybody nothing is in doubt.
+  expect_equal(high(c(4, 100, 90), 194), 1 / 4)
+  # Populations of 16 keys, the rarest of one person to many: no limit seems kept that is not.
+  set.seed(4)
+  found <- t(vapply(1:30, function(i) {
+    sizes <- round(exp(seq(log(3500), log(4), length.out = 8)) * stats::runif(8, 0.6, 1.6))
+    d <- data.frame(class = rep(1:8, sizes), sex = sample(2, sum(sizes), TRUE))
+    people <- stats::ave(d$class, d, FUN = length)
+    rows <- sample(nrow(d), 0.05 * nrow(d))
+    e <- population_risk(d[rows, ], c("class", "sex"), pop_size = nrow(d))$estimates
+    c(e$high[e$measure == "largest"], 1 / min(people[rows]))
+  }, c(0, 0)))
+  expect_gte(sum(found[, 2] > 0.09), 15)
+  expect_identical(sum(found[, 1] <= 0.09 & found[, 2] > 0.09), 0L)
+})
+
 test_that("a limit is kept by the whole interval, exceeded by it, or unclear", {
   set.seed(5)
   file <- adult[sample(nrow(adult), 800), c("age", "sex", "education_num")]

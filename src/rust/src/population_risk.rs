@@ -52,6 +52,11 @@ fn rs_population_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
                 stacking = found.stacking.to_vec(),
                 n_patterns = found.n_patterns as f64,
                 neighbours_alike = found.neighbours_alike,
+                rarest = list!(
+                    count = found.rarest.count,
+                    n_alike = found.rarest.n_alike as f64,
+                    fraction = found.rarest.fraction
+                ),
                 risk = found.risk,
                 prob_unique = found.prob_unique
             )

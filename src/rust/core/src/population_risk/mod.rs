@@ -106,6 +106,32 @@ pub struct PopulationRisk {
     /// Share of the pairs of neighbours in the order of the file that are alike, beyond that
     /// of distant pairs and chance; 0 if the table holds patterns.
     pub neighbours_alike: f64,
+    /// The rarest keys of the file.
+    pub rarest: Rarest,
+}
+
+/// The keys that the fewest records have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rarest {
+    /// Records of each.
+    pub count: f64,
+    /// Keys with at most twice as many.
+    pub n_alike: usize,
+    /// The largest share of its people that the file holds of such a key.
+    pub fraction: f64,
+}
+
+impl Rarest {
+    /// Of each class: records, and the share of its people.
+    fn new(classes: &[(f64, f64)]) -> Self {
+        let count = classes.iter().map(|c| c.0).fold(f64::INFINITY, f64::min);
+        let alike = classes.iter().filter(|c| c.0 <= 2.0 * count);
+        Self {
+            count,
+            n_alike: alike.clone().count(),
+            fraction: alike.map(|c| c.1).fold(0.0, f64::max),
+        }
+    }
 }
 
 /// Records that know the same key variables, judged by these among all that know them.
@@ -302,6 +328,11 @@ pub fn population_risk(
             )
         })
         .unzip();
+    let of_classes = judged.iter().flat_map(|(_, _, _, classes)| {
+        let known = (0..classes.len()).filter(|&class| classes.judged[class] > 0.0);
+        known.map(|class| (classes.counts[class], classes.fraction[class]))
+    });
+    let rarest = Rarest::new(&of_classes.collect::<Vec<_>>());
     let judge = |bounded: bool| -> Result<(PopulationRisk, [f64; 2])> {
         let (measures, of_bins) = measures::measures(&bins, &sizes, bounded, monitor)?;
         // Everybody matches a record that knows nothing.
@@ -342,6 +373,7 @@ pub fn population_risk(
             stacking,
             n_patterns,
             neighbours_alike,
+            rarest,
         };
         Ok((found, largest))
     };
