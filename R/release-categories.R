@@ -2,14 +2,15 @@
 # whether they are zero, how many records share a value.
 
 # A column as others that may tell more: a question that was put to women alone, a pension
-# that only the retired have, a household whose members can be counted.
+# that only the retired have, a household whose members can be counted, an age with decimals.
 made_of_column <- function(x, column) {
   known <- column$codes > 0L
   n <- length(known)
   yes_no <- function(yes) {
     list(codes = 1L + yes, n_values = 2L, known = TRUE, id = FALSE, yes_no = TRUE)
   }
-  zero <- if (!column$known && is.numeric(x) && !is.factor(x)) (as_bare(x) == 0) %in% TRUE
+  amount <- !column$known && is.numeric(x) && !is.factor(x)
+  zero <- if (amount) (as_bare(x) == 0) %in% TRUE
   is_sum <- !is.null(zero) && sum(zero) > 0.01 * n && sum(known & !zero) > 0.01 * n
   members <- if (repeats_as_households(sum(known), column$n_values)) {
     tabulate(column$codes[known])[ifelse(known, column$codes, NA)]
@@ -20,7 +21,8 @@ made_of_column <- function(x, column) {
     if (is_sum) list(yes_no(known & !zero)),
     if (length(unique(members)) > 1) {
       list(list(codes = members, n_values = max(members), known = TRUE, id = FALSE))
-    }
+    },
+    if (amount && !column$id && is_short_range(x)) list(column_of_number(round(as_bare(x))))
   )
 }
 
@@ -66,6 +68,8 @@ category_told <- function(column, v, least) {
   pure <- size > 0 & errors <= 0.01 * size & luck < least - log(sum(size > 0))
   # Few missing values of a protected file may be the ones that did not belong to the category.
   if (v$missing && !v$ties) pure <- pure & n_missing >= 0.05 * (size + n_missing)
+  # Few known values say little of many that are missing where the column is.
+  if (v$missing) pure <- pure & n_missing <= size
   if (!any(pure)) {
     return(0)
   }

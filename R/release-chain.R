@@ -106,17 +106,31 @@ other_records_unseen <- "Its records are not looked at one by one."
 # `data` are the values just before, of a protection that recodes none.
 chain_told_by_columns <- function(from, data, released, variables, ids) {
   told <- told_by_columns(from, released, variables, ids)
-  in_classes <- if (!is.null(told)) {
-    with_columns(from, classes_of_release(from, data, released, variables))
-  }
-  if (is.null(in_classes)) {
+  if (is.null(told)) {
     return(told)
   }
-  told <- rbind(told, told_by_columns(in_classes, released, variables, ids))
+  in_classes <- with_columns(from, classes_of_release(from, data, released, variables))
+  told <- rbind(
+    told, if (!is.null(in_classes)) told_by_columns(in_classes, released, variables, ids),
+    told_before_missing(from, released, variables, ids)
+  )
   told <- told[order(match(told$variable, variables), told$part, -told$n), ]
   told <- told[!duplicated(told[c("variable", "by", "part")]), ]
   rownames(told) <- NULL
   told
+}
+
+# What columns reveal of values that were missing before: they may have been suppressed, too.
+told_before_missing <- function(from, released, variables, ids) {
+  lacking <- Filter(function(name) anyNA(from[[name]]), variables)
+  if (length(lacking)) {
+    known <- rlang::set_names(lapply(lacking, function(name) from[[name]]), lacking)
+    seen <- with_columns(released, known)
+    told <- told_by_columns(
+      if (is.null(seen)) released else seen, NULL, lacking, ids, missing = TRUE, ties = TRUE
+    )
+    told_among(told, setdiff(names(released), variables))
+  }
 }
 
 # The values before of variables that were recoded, as the released ones that most records with them

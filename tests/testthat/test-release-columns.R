@@ -1192,3 +1192,50 @@ test_that("of missing values a page says how many a column is expected to reveal
     variable = "band", by = "job", n = as.integer(round(sum(shares)))
   ))
 })
+
+test_that("a number near a variable gives it by rounding", {
+  set.seed(11)
+  n <- 3000
+  d <- data.frame(sex = sample(2, n, TRUE), age = pmin(95, 18 + round(stats::rexp(n, 1 / 18))))
+  d$near <- round(d$age + stats::rnorm(n, sd = 0.4), 2)
+  d$noise <- stats::runif(n, 0, 80)
+  x <- quietly(global_recode(sdc_file(d, c("sex", "age")), age = seq(0, 80, 5)))
+  page <- quietly(file_check(release_data(x), k = 3))
+  # One record alone with its rounded number comes back by no other.
+  n_right <- told_by_most(round(d$near), d$age, rep(TRUE, n))
+  expect_identical(page$diagnostics$told_before[c("variable", "by", "n")], frame(
+    variable = "age", by = "near", n = n_right
+  ))
+  expect_gt(n_right, 0.75 * n)
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+})
+
+test_that("what is missing together is not said to be revealed by some that lack one", {
+  set.seed(1)
+  n <- 4000
+  d <- data.frame(sex = sample(2, n, TRUE), school = sample(letters[1:4], n, TRUE, c(3, 3, 4, 1)))
+  d$degree <- sample(3, n, TRUE)
+  absent <- stats::runif(n) < 0.4
+  d[absent, c("school", "degree")] <- NA
+  d$degree[which(d$school == "c")[1:20]] <- NA
+  page <- quietly(file_check(sdc_file(d, c("sex", "school")), k = 3))
+  expect_identical(nrow(page$diagnostics$told_missing), 0L)
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
+})
+
+test_that("a release knows which columns reveal values that were missing before", {
+  set.seed(1)
+  n <- 1500
+  work <- pmin(40, round(stats::rexp(n, 1 / 11)))
+  d <- data.frame(band = findInterval(work, c(2, 5, 10, 20)), sex = sample(2, n, TRUE), job = work)
+  d$sex[sample(n, 12)] <- 3
+  d$band[sample(n, 60)] <- NA
+  x <- quietly(suppress_cells(sdc_file(d, c("band", "sex")), k = 4, importance = c(band = Inf)))
+  r <- quietly(release_data(x))
+  for (file in list(r, as.data.frame(r))) {
+    page <- quietly(file_check(file, c("band", "sex"), k = 3))
+    told <- rbind(page$diagnostics$told_missing, page$diagnostics$told_before)
+    expect_identical(told[c("variable", "by", "n")], frame(variable = "band", by = "job", n = 60L))
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  }
+})
