@@ -62,7 +62,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
   ), columns, protected, variables)))
-  rows <- count_renumbered(rows, columns, tells)
+  if (!before) rows <- count_renumbered(rows, columns, tells)
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
   rownames(rows) <- NULL
   rows
@@ -212,8 +212,9 @@ column_that_tells <- function(x, name, column, ids = NULL) {
   # A date or a time can be different in every record and still mean something.
   column$identifier <- name %in% ids || looks == "identifier" && !is_time(x)
   column$id <- column$identifier || looks == "household"
-  code <- !is.numeric(x) || is.factor(x) ||
-    is_whole_column(x) && n_known >= column$n_values * if (is_short_range(x)) 4 else 12
+  code <- !is.numeric(x) || is.factor(x) || is_whole_column(x) && (
+    n_known >= column$n_values * 12 || n_known >= column$n_values * 4 && is_short_range(x)
+  )
   column$known <- code && !column$id && looks != "weight"
   column
 }
@@ -242,55 +243,65 @@ count_renumbered <- function(rows, columns, tells) {
 # born in a year are nearly all of two ages, those that agree in a household's weight live together.
 tells_of <- function(column, protected, least) {
   at <- sampled_rows(column)
-  told <- vapply(protected, function(v) {
-    near <- column_fit(column$codes[at], v$codes[at])
-    count <- told_by_others(column, v, least, at, near)
-    if (!may_tell(near)) {
-      return(count)
-    }
-    fit <- column_fit(column$codes, v$codes)
-    of_values <- is_function(fit, least)
-    of_order <- !isFALSE(column$in_order) && is_in_order(fit, least)
-    as.double(if (column$known && of_values) {
-      values_known(fit, column, v)
-    } else if (!column$id && of_order) {
-      values_known(fit, column, v, in_order = TRUE)
-    } else {
-      max(
-        count, if (of_values) most_right(values_shown(column, v), v),
-        if (of_order) most_right(values_between(column, v), v)
-      )
-    })
-  }, 0)
+  told <- vapply(protected, told_value, 0, column, least, at)
   told[told > 0]
+}
+
+# What is looked at a second time, or not at all, is computed when it is.
+told_value <- function(v, column, least, at, near = column_fit(column$codes[at], v$codes[at]),
+                       back = values_shown(column, known_to_anyone(v, column)),
+                       count = told_by_others(column, v, least, at, near, back)) {
+  if (!may_tell(near)) {
+    return(count)
+  }
+  fit <- column_fit(column$codes, v$codes)
+  of_values <- is_function(fit, least)
+  of_order <- !isFALSE(column$in_order) && is_in_order(fit, least)
+  as.double(if (column$known && of_values) {
+    values_known(fit, column, v)
+  } else if (!column$id && of_order) {
+    values_known(fit, column, v, in_order = TRUE)
+  } else {
+    max(
+      count, if (of_values) most_right(back, v),
+      if (of_order) most_right(values_between(column, v), v)
+    )
+  })
 }
 
 # Number of protected values that most other records with an equal value of the column have, or
 # those next to it in the order of a column of many values. The original values of others count for
 # a column that anyone knows, such as a year of birth; else those that are released. What comes back
-# of a sample of known values counts, too: it is all that a written file shows.
-told_by_others <- function(column, v, least, at, fit) {
-  # What nothing protects is told by columns that nearly are functions.
+# of a sample of known values counts, too: it is all that a written file shows. `back`: what comes
+# back by equal values, see values_shown().
+told_by_others <- function(column, v, least, at, fit, back) {
+  # What nothing protects is told by columns that nearly are functions, and few of whose values have
+  # one record.
   open <- !v$compared && !v$missing
-  if (open && fit$errors > 0.1 * fit$n) {
+  if (open && (fit$errors > 0.1 * fit$n || !column$known && are_mostly_alone(column, v))) {
     return(0)
   }
   v <- known_to_anyone(v, column)
-  in_order <- !open && has_places(column, at)
-  told <- max(vapply(c(values_shown, if (in_order) values_near), shown_by, 0, column, v, least, at))
-  if (open && told < 0.9 * length(v$rows)) 0 else told
+  told <- shown_by(values_shown, column, v, least, at, back)
+  if (open) {
+    return(if (told < 0.9 * length(v$rows)) 0 else told)
+  }
+  if (has_places(column, at)) max(told, shown_by(values_near, column, v, least, at)) else told
+}
+
+are_mostly_alone <- function(column, v) {
+  2 * (sum(column$codes > 0) - column$n_values) < 0.9 * length(v$rows)
 }
 
 known_to_anyone <- function(v, column) {
   if (v$compared && column$known) replace(v, "shown", v["codes"]) else v
 }
 
-shown_by <- function(shown, column, v, least, at) {
+shown_by <- function(shown, column, v, least, at, back = shown(column, v)) {
   # Of two groups each has a commonest value.
   most <- if (isTRUE(column$yes_no)) 0.8 else 0.5
   sample <- list(codes = column$codes[at])
   if (v$compared && may_show(sample, v, at, shown)) {
-    back <- shown(column, v)
     told <- if (is_luck(back, v, least)) 0 else most_right(back, v, most)
     # Few of many can be those that a suppression chose.
     if (told >= if (column$known) 0.05 * length(v$rows) else 1) {
@@ -301,11 +312,10 @@ shown_by <- function(shown, column, v, least, at) {
     return(0)
   }
   known <- known_values(replace(v$codes, if (v$compared) v$rows, 0L)[at])
-  back <- shown(sample, known)
-  if (is_luck(back, known, least) || most_right(back, known, most) == 0) {
+  of_known <- shown(sample, known)
+  if (is_luck(of_known, known, least) || most_right(of_known, known, most) == 0) {
     return(0)
   }
-  back <- shown(column, v)
   n_right <- most_right(back, v)
   if (n_right == 0 && v$compared) more_than_guessed(back, v) else n_right
 }

@@ -95,7 +95,8 @@ identifiers_of <- function(data, settings) {
   columns <- setdiff(names(data), unlist(settings[kept_roles]))
   looks <- vapply(columns, function(name) {
     x <- data[[name]]
-    (!is.numeric(x) || is_whole_column(x)) && !repeats_soon(x) &&
+    # Fractions end most looks after the first records.
+    is_code(utils::head(x, 1000)) && !repeats_soon(x) && is_code(x) &&
       looks_like(x, name) == "identifier"
   }, NA)
   columns[looks | columns %in% settings$hh_id]
