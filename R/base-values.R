@@ -191,14 +191,6 @@ text_marks <- function(x) {
   setdiff(unique(marks), "unknown")
 }
 
-# A quick look, before text_marks() looks at every column.
-may_lack_letters <- function(columns) {
-  Sys.getlocale("LC_CTYPE") %in% c("C", "POSIX") || any(vapply(columns, function(x) {
-    text <- if (is.factor(x)) levels(x) else x
-    is.character(text) && "bytes" %in% Encoding(unique(as_bare(text)))
-  }, NA))
-}
-
 # Names of our own, since those of the file may be anything.
 unname_columns <- function(columns) {
   rlang::set_names(columns, paste0("sdc_", seq_along(columns)))

@@ -38,9 +38,10 @@ own_columns <- function(data) {
 # Only a data.table changes without a new address: then the memory of its columns does.
 frame_hash <- function(x) if (inherits(x, "data.table")) memory_hash(own_columns(x))
 
-memory_hash <- function(columns) {
+# `of`: what of the memory is hashed, by column or, whatever their order, by record.
+memory_hash <- function(columns, of = rs_memory) {
   plain <- vapply(columns, typeof, "") %in% c("logical", "integer", "double", "character")
-  memory <- unwrap(call_core(rs_memory, unname(columns[plain])))
+  memory <- unwrap(call_core(of, unname(columns[plain])))
   rlang::hash(list(lapply(columns, attributes), memory, columns[!plain]))
 }
 
@@ -103,7 +104,8 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
     line = run$parsed$first[[run$at]], column = run$parsed$column[[run$at]]
   )
   # A part of the records is judged when it is written: most parts never are.
-  state$part <- !written && !is.null(parent) && is.null(comment) && is_some_records(value, parent)
+  state$part <- !written && !is.null(parent) && is.null(comment) &&
+    is_some_records(value, state, parent)
   state$ids <- identifying_columns(file, if (!written) parent)
   if (!state$allowed_ids) run$ids[state$ids] <- state$columns[state$ids]
   again <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
@@ -116,9 +118,12 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   state
 }
 
-is_some_records <- function(value, parent) {
-  is.data.frame(value) && nrow(value) < nrow(parent$file$data) &&
-    all(names(value) %in% names(parent$columns))
+# Fewer records than the parent has, or a part in another order.
+is_some_records <- function(value, state, parent) {
+  is.data.frame(value) && all(names(value) %in% names(parent$columns)) && (
+    nrow(value) < nrow(parent$file$data) ||
+      parent$part && same_records(state, parent, parent$file$roles$key_vars)
+  )
 }
 
 # Completes the state of a frame before it is written, once.
@@ -255,12 +260,15 @@ descend <- function(run, state, parent) {
   moved <- is_reordered(state, parent)
   state$aligned <- parent$aligned && !moved && nrow(state$file$data) == nrow(parent$file$data)
   state$calibrated <- parent$calibrated
-  weights_kept(run, state, parent)
   state$was <- parent$was
   state$dropped <- union(parent$dropped, setdiff(parent$file$roles$key_vars, names(state$columns)))
-  for (variable in union(parent$file$roles$key_vars, names(parent$was))) {
-    if (!moved || !same_values(state$columns[[variable]], parent$columns[[variable]])) {
-      state <- protection_of(run, state, parent, variable)
+  variables <- union(parent$file$roles$key_vars, names(parent$was))
+  if (!moved || !same_records(state, parent, c(variables, parent$file$roles$weight_var))) {
+    weights_kept(run, state, parent)
+    for (variable in variables) {
+      if (!moved || !same_values(state$columns[[variable]], parent$columns[[variable]])) {
+        state <- protection_of(run, state, parent, variable)
+      }
     }
   }
   come_back(run, state, parent)
@@ -341,6 +349,12 @@ is_reordered <- function(state, parent) {
 
 # The first records say most.
 varies <- function(x) !all(utils::head(x, 100) %in% x[1]) || !all(x %in% x[1])
+
+same_records <- function(state, parent, names) {
+  identical(record_hash(state$columns[names]), record_hash(parent$columns[names]))
+}
+
+record_hash <- function(columns) memory_hash(columns, rs_memory_of_rows)
 
 same_values <- function(new, old) {
   new <- column_plain(new)

@@ -9,10 +9,7 @@ judge_frame <- function(state, limit, known, written = FALSE) {
   if (!written) file$roles <- file$roles[names(file$roles) %in% draft_roles]
   of_roles <- unlist(file$roles[setdiff(names(file$roles), population_roles)])
   columns <- state$columns[intersect(of_roles, names(state$columns))]
-  key <- list(
-    columns, file$roles, file$remedy, if (!is.null(state$hash)) memory_hash(columns),
-    is.null(file$object)
-  )
+  key <- list(record_hash(columns), file$roles, file$remedy, is.null(file$object))
   for (other in known) {
     if (identical(other$page$key, key)) {
       return(other$page)
@@ -31,6 +28,11 @@ judge_frame <- function(state, limit, known, written = FALSE) {
 draft_roles <- c("key_vars", "key_groups", "sensitive", "missing")
 
 judged_page <- function(file, limit) {
+  # Methods share codes of what does not change in place: while it is judged, this does not.
+  if (inherits(file$data, "data.table")) {
+    class(file$data) <- "data.frame"
+    file$codes <- new.env(parent = emptyenv())
+  }
   rows <- limit_rows(file, limit)
   # Weights and population are not known of every file: the journalist's limit is for those.
   rows <- rows[!is.na(rows$limit) & (rows$verdict != "not judged" | rows$measure == "k"), ]

@@ -49,6 +49,14 @@ column_sources <- function(data, positions, candidates = FALSE) {
   sources
 }
 
+# A quick look, before text_marks() looks at every column.
+may_lack_letters <- function(columns) {
+  Sys.getlocale("LC_CTYPE") %in% c("C", "POSIX") || any(vapply(columns, function(x) {
+    text <- if (is.factor(x)) levels(x) else x
+    is.character(text) && unwrap(call_core(rs_has_bytes, text))
+  }, NA))
+}
+
 # One column as bare values and the way to read them: `kind` is how the core
 # codes it, `scale` how values of two tables compare. NULL for a column whose
 # class has no defined values.

@@ -156,7 +156,7 @@ matched_below <- function(x, k) {
     return(NULL)
   }
   vapply(match_columns(x), function(m) {
-    as.double(sum_over(as.double(!is.na(m) & m < k), judged_times(x)))
+    as.double(sum_over(!is.na(m) & m < k, judged_times(x)))
   }, 0, USE.NAMES = FALSE)
 }
 

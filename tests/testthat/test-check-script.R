@@ -189,12 +189,33 @@ test_that("another order of the records is no protection, and parts are judged w
     start, "people <- people[order(people$SCORE, people$CENREG), ]",
     "people <- merge(people, data.frame(CENREG = 1:4, AREA = 5:8))",
     "people <- people[rev(seq_len(nrow(people))), ]", "part <- people[people$CENREG == 1, ]",
-    "other <- people[people$CENREG == 2, ]", "write.csv(part, \"a.csv\")"
+    "other <- people[people$CENREG == 2, ]", "write.csv(part, \"a.csv\")",
+    "other <- other[order(other$SCORE), ]"
   ))
   expect_identical(codes_at(x)[grepl("undone|returned", codes_at(x))], character())
   expect_true("9 above_limit" %in% codes_at(x))
   expect_identical(x$frames$line, c(3L, 4L, 5L, 6L, 7L))
   expect_identical(x$frames$records[[5]], sum(nals_prison$CENREG == 1))
+})
+
+test_that("records in another order are the same records, and others are not", {
+  hash <- function(data) sdcRisk:::record_hash(as.list(data))
+  set.seed(6)
+  same <- replicate(300, {
+    n <- sample(2:6, 1)
+    a <- data.frame(
+      x = sample(c(1L, 2L, NA), n, TRUE), y = sample(c("a", "b", NA), n, TRUE),
+      z = sample(c(0.5, NA, NaN), n, TRUE), f = factor(sample(c("u", "v"), n, TRUE), c("u", "v"))
+    )
+    b <- a[sample(n), ]
+    if (runif(1) < 0.5) b$y <- sample(b$y)
+    text <- function(data) sort(do.call(paste, data))
+    c(hash(a) == hash(b), identical(text(a), text(b)))
+  })
+  expect_identical(same[1, ], same[2, ])
+  expect_true(all(table(same[1, ]) > 30))
+  expect_false(hash(list(a = 1:3)) == hash(list(b = 1:3)))
+  expect_false(hash(list(a = factor(c("u", "v")))) == hash(list(a = factor(c("w", "v")))))
 })
 
 test_that("random numbers of the script stay its own", {

@@ -4,14 +4,14 @@ use extendr_api::prelude::*;
 use extendr_ffi::{R_NaString, DATAPTR_RO, SEXP, STRING_PTR_RO};
 use sdcrisk_core::key_table::{
     encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers,
-    hash_numbers, hash_texts, hash_words, text_ids, Coded, TextIds,
+    hash_numbers, hash_of_rows, hash_texts, hash_words, mix_rows, text_ids, Coded, TextIds,
 };
-use sdcrisk_core::memory::{collected, reserved};
+use sdcrisk_core::memory::{collected, filled, reserved};
 use sdcrisk_core::{parallel, Monitor, Result};
 
 use crate::convert::{doubles, list, Named, Run};
 use crate::guard::bad_call;
-use crate::r_api::{append_text, protected};
+use crate::r_api::{append_text, is_bytes, protected};
 
 /// The memory of one R column, and how to read it.
 pub enum Column<'a> {
@@ -77,6 +77,18 @@ impl Column<'_> {
             Column::Doubles(x) => hash_words(x.iter().map(|x| x.to_bits())),
             Column::WideIntegers(x) => hash_words(x.iter().map(|&x| x as u64)),
             Column::Texts(x) => hash_words(x.iter().map(|&x| x as u64)),
+        }
+    }
+
+    /// The same, as a part of the hash of every row.
+    fn mix_memory(&self, rows: &mut [u64]) {
+        match self {
+            Column::Levels(x, _) | Column::Integers(x) => {
+                mix_rows(rows, x.iter().map(|&x| u64::from(x as u32)))
+            }
+            Column::Doubles(x) => mix_rows(rows, x.iter().map(|x| x.to_bits())),
+            Column::WideIntegers(x) => mix_rows(rows, x.iter().map(|&x| x as u64)),
+            Column::Texts(x) => mix_rows(rows, x.iter().map(|&x| x as u64)),
         }
     }
 
@@ -274,18 +286,42 @@ fn places_of(order: &[usize]) -> Option<Vec<u32>> {
 pub fn hash_memory(vectors: &Robj) -> Result<Vec<String>> {
     list(vectors, "vectors")?
         .values()
-        .map(|values| {
-            let kind = match values.rtype() {
-                Rtype::Strings => "text",
-                Rtype::Doubles => "double",
-                Rtype::Logicals => "logical",
-                Rtype::Integers => "integer",
-                _ => return Err(bad_call("vectors")),
-            };
-            let hash = Column::new(&values, kind, &r!(NULL))?.memory();
-            Ok(format!("{hash:016x}"))
-        })
+        .map(|values| Ok(as_digits(plain_column(&values)?.memory())))
         .collect()
+}
+
+/// The hash of the rows of vectors, whatever their order.
+pub fn hash_rows(vectors: &Robj) -> Result<String> {
+    let vectors = list(vectors, "vectors")?;
+    let n = vectors.values().next().map_or(0, |values| values.len());
+    let mut rows = filled(0, n)?;
+    for values in vectors.values() {
+        plain_column(&values)?.mix_memory(&mut rows);
+    }
+    Ok(as_digits(hash_of_rows(&rows)))
+}
+
+/// True if a text is marked as bytes.
+pub fn has_bytes(texts: &Robj) -> Result<bool> {
+    Ok(match plain_column(texts)? {
+        Column::Texts(addresses) => addresses.iter().any(|&address| is_bytes(address as SEXP)),
+        _ => false,
+    })
+}
+
+fn plain_column(values: &Robj) -> Result<Column<'_>> {
+    let kind = match values.rtype() {
+        Rtype::Strings => "text",
+        Rtype::Doubles => "double",
+        Rtype::Logicals => "logical",
+        Rtype::Integers => "integer",
+        _ => return Err(bad_call("vectors")),
+    };
+    Column::new(values, kind, &r!(NULL))
+}
+
+fn as_digits(hash: u64) -> String {
+    format!("{hash:016x}")
 }
 
 /// The hash of every vector of numbers or of texts, as sixteen hexadecimal
@@ -300,7 +336,7 @@ pub fn hash_vectors(vectors: &Robj) -> Result<Vec<String>> {
             } else {
                 hash_numbers(doubles(&values, "vectors")?)
             };
-            Ok(format!("{hash:016x}"))
+            Ok(as_digits(hash))
         })
         .collect()
 }

@@ -1,17 +1,35 @@
 //! A 64-bit hash of a key table, stable across versions and platforms.
 
 use super::{Codes, Column, KeyTable};
-use crate::hash::{chained, GOLDEN};
+use crate::hash::{chained, spread, GOLDEN};
 use crate::parallel;
 
 /// Hashes words in four lanes, so that a word need not wait for the one
 /// before it.
-pub fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
+pub fn hash_words(mut words: impl Iterator<Item = u64>) -> u64 {
     let mut lanes = [1u64, 2, 3, 4];
-    for (i, word) in words.enumerate() {
-        lanes[i & 3] = chained(lanes[i & 3], word);
+    'words: loop {
+        for lane in &mut lanes {
+            let Some(word) = words.next() else {
+                break 'words;
+            };
+            *lane = chained(*lane, word);
+        }
     }
     lanes.into_iter().fold(GOLDEN, chained)
+}
+
+/// Takes a word of every row into the hash of the row.
+pub fn mix_rows(rows: &mut [u64], words: impl Iterator<Item = u64>) {
+    for (row, word) in rows.iter_mut().zip(words) {
+        *row = chained(*row, word);
+    }
+}
+
+/// The hash of rows in any order, each with its own hash.
+pub fn hash_of_rows(rows: &[u64]) -> u64 {
+    rows.iter()
+        .fold(0, |sum, &row| sum.wrapping_add(spread(row)))
 }
 
 fn hash_bytes(bytes: &[u8]) -> u64 {

@@ -15,7 +15,7 @@ pub use encode::{
     encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers, text_ids,
     Coded, TextIds,
 };
-pub use fingerprint::{hash_numbers, hash_texts, hash_words};
+pub use fingerprint::{hash_numbers, hash_of_rows, hash_texts, hash_words, mix_rows};
 pub use group::Groups;
 
 pub(crate) use column::{with_codes, Code};

@@ -184,6 +184,27 @@ fn many_blocks_group_like_one() {
 }
 
 #[test]
+fn the_hash_of_rows_is_that_of_their_set() {
+    let of = |columns: &[&[u64]]| {
+        let mut rows = vec![0; columns[0].len()];
+        for column in columns {
+            mix_rows(&mut rows, column.iter().copied());
+        }
+        hash_of_rows(&rows)
+    };
+    let hash = of(&[&[1, 2, 2], &[5, 6, 7]]);
+    assert_eq!(of(&[&[2, 1, 2], &[7, 5, 6]]), hash);
+    for other in [
+        of(&[&[1, 2, 2], &[6, 5, 7]]),
+        of(&[&[5, 6, 7], &[1, 2, 2]]),
+        of(&[&[1, 2], &[5, 6]]),
+        of(&[&[1, 1, 2, 2], &[5, 5, 6, 7]]),
+    ] {
+        assert_ne!(other, hash);
+    }
+}
+
+#[test]
 fn the_fingerprint_is_pinned() {
     // A change here makes saved results refuse the data they came from.
     let t = table(&[vec![1, 2, 0, 1], (1..=4).map(|i| i * 100).collect()]);
