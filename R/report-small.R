@@ -299,11 +299,12 @@ without_few_told <- function(x) {
   x
 }
 
-# "NA records" for "2 records (0.1%)", and "NA of NA values" for "90 of 92 values".
+# "NA records" for "2 records (0.1%)", and "NA of NA values" for "90 of 92 values". A number within
+# a name, as in "wave-1 records", is no count.
 few_as_na <- function(text, others) {
   number <- "[0-9]+(?:[.,][0-9]{3})*"
   counted <- paste0(
-    "(?<![0-9.,])(?<!than )(?<!least )(?<!most )", number, "(?: of ", number,
+    "(?<![\\w.,-])(?<!than )(?<!least )(?<!most )", number, "(?: of ", number,
     ")?(?= (?:[a-z]+ )?(?:records?|values?)\\b)"
   )
   at <- gregexpr(counted, text, perl = TRUE)

@@ -269,6 +269,16 @@ test_that("words, rows of the board and pictures have no count of few records", 
   expect_identical(drawn(n_matches(large)), "n_matches")
 })
 
+test_that("a number in a name is no count", {
+  # 240 records in 24 groups of 10.
+  wave <- data.frame(a = rep(1:8, 30), b = rep(1:3, each = 80), id = 1:240)
+  made <- external(quietly(longitudinal_link(wave, wave, c("a", "b"), id = "id")))
+  found <- gregexpr("takes one of the wave-1 records that differ in fewest", made$text)[[1]]
+  expect_length(found, 2)
+  expect_no_match(made$text, "not shown")
+  expect_identical(few_as_na("2 records of wave-2 records", 99), "NA records of wave-2 records")
+})
+
 test_that("the number of groups does not tell the uniques among small ones", {
   value <- function(sizes, name, of = n_matches) {
     printed <- printed_numbers(external(quietly(of(grouped_file(sizes), c("a", "b"), "w")))$log)
