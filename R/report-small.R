@@ -159,8 +159,9 @@ few_counts <- function(counts, n, shown) {
   list(gone = gone, shown = shown)
 }
 
-# A result without these counts, and without their shares.
-without_counts <- function(x, counts, gone, n, shown) {
+# A result without these counts, and without their shares. `exact`: its estimates before they were
+# rounded.
+without_counts <- function(x, exact, counts, gone, n, shown) {
   lost <- counts[gone, , drop = FALSE]
   for (i in seq_len(nrow(lost))) {
     columns <- if (lost$column[[i]] == "value") c("value", "low", "high") else lost$column[[i]]
@@ -206,7 +207,16 @@ without_counts <- function(x, counts, gone, n, shown) {
   }
   for (name in names(e)[is_share(names(e))]) {
     at <- which(is.numeric(e[[name]]) & !is.na(e[[name]]))
-    x$estimates[[name]][at[told(name, e[[name]][at])]] <- NA
+    count <- sub("^prop_", "n_", name)
+    tells <- if (count != name && count %in% counts$column) {
+      # A share and its count say of how many.
+      all <- exact[[count]][at] / exact[[name]][at]
+      at %in% lost$row[lost$column == count] | are_few(all - exact[[count]][at]) |
+        abs(all - n) > 0.5 & vapply(all, function(a) any(abs(a - lost$value) < 0.5), NA)
+    } else {
+      told(name, e[[name]][at])
+    }
+    x$estimates[[name]][at[tells %in% TRUE]] <- NA
   }
   x
 }
@@ -246,7 +256,8 @@ withhold_small_counts <- function(entries) {
       found <- few_counts(counts, n, shown)
       shown <<- found$shown
       entry$hides <- any(found$gone)
-      entry$result <- without_counts(x, counts, found$gone, n, shown)
+      exact <- unclass(entry$exact)$estimates
+      entry$result <- without_counts(x, exact, counts, found$gone, n, shown)
     }
     if (leaves_out_few(entry$exact)) {
       entry$hides <- TRUE

@@ -269,6 +269,36 @@ test_that("words, rows of the board and pictures have no count of few records", 
   expect_identical(drawn(n_matches(large)), "n_matches")
 })
 
+test_that("a share is shown or withheld with the count of its own row", {
+  before <- data.frame(inc = 1000 + 10 * 1:700, debt = 500 + 7 * 1:700)
+  shown <- function(after, width, vars = c("inc", "debt")) {
+    made <- external(quietly(interval_disclosure(before, after, vars, width = width)))
+    value <- printed_numbers(made$log)
+    list(text = made$text, of = function(name) value$value[value$name == name])
+  }
+  # 50 values are 6% off, and 2 are 2% off: of 1,350 and 1,348 values one count is shown.
+  after <- before
+  after$inc[1:52] <- after$inc[1:52] * rep(c(1.06, 1.02), c(50, 2))
+  found <- shown(after, c(percent = 0.05, sd = 0.01))
+  expect_identical(found$of("n_within"), c(1350, NA))
+  expect_identical(found$of("prop_within"), c(0.964, NA))
+  expect_match(found$text, "Values disclosed (percent)96.4%", fixed = TRUE)
+  expect_match(found$text, "Values disclosed (sd): not shown", fixed = TRUE)
+  # 8 of 1,400 values are the share of 4 of 700 records, and no fewer for it.
+  after <- before
+  after$inc[1:8] <- 2 * after$inc[1:8]
+  found <- shown(after, c(percent = 0.05))
+  expect_identical(found$of("n_within"), 1392)
+  expect_identical(found$of("prop_within"), 0.994)
+  # A share and its count tell that 2 values are missing.
+  after$inc[1:300] <- 2 * before$inc[1:300]
+  after$inc[301:302] <- NA
+  found <- shown(after, c(percent = 0.05), "inc")
+  expect_identical(found$of("n_values"), NA_real_)
+  expect_identical(found$of("n_within"), 398)
+  expect_identical(found$of("prop_within"), NA_real_)
+})
+
 test_that("a number in a name is no count", {
   # 240 records in 24 groups of 10.
   wave <- data.frame(a = rep(1:8, 30), b = rep(1:3, each = 80), id = 1:240)
