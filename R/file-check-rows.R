@@ -17,6 +17,7 @@ check_rows <- function(found, asked, about = page_figures()) {
   rows <- unclear(rows, rows$verdict == "unclear", straddling)
   rows <- without_doubts(rows, population_doubts(found, asked))
   rows <- without_blank_records(rows, found$n_matches, asked)
+  rows <- without_sensitive(rows, found$n_matches, asked$sensitive)
   k <- asked$limit$k
   rows <- without_cover(rows, found$household_matches, k, "in other households")
   rows <- without_cover(rows, found$strata_matches, k, "within their strata")
@@ -135,6 +136,22 @@ without_blank_records <- function(rows, matches, asked) {
   }
   cover <- sparse_cover(asked, known)
   if (is.null(cover)) rows else too_few(cover$n, plural(cover$n_sparse, "incomplete record"))
+}
+
+# Matches without any value of a sensitive variable may all have one: a verdict "ok" says nothing
+# of them.
+without_sensitive <- function(rows, matches, sensitive) {
+  at <- rows$verdict == "ok" & rows$measure %in% c("l", "n_homogeneous")
+  if (is.character(matches) || !any(at)) {
+    return(rows)
+  }
+  unknown <- unclass(judged_rows(matches))
+  unknown <- lapply(unknown[grepl("^n_sensitive", names(unknown))], function(n) n %in% 0)
+  n <- sum_over(as.double(Reduce(`|`, unknown)), judged_times(matches))
+  of <- sensitive[vapply(unknown, any, NA)]
+  unclear(rows, at & n > 0, paste0(
+    "the matches of ", plural(n, "record"), " have no value of ", quote_names(of)
+  ))
 }
 
 # Verdicts "ok" of measures that count a missing value as any value.

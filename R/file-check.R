@@ -30,10 +30,10 @@
 #' \describe{
 #'   \item{`"ok"`, `"above"`}{the interval, or the value of a measure without one, keeps its
 #'     limit, or all of it exceeds it}
-#'   \item{`"unclear"`}{it is not known: the limit lies within the interval, the interval is not
-#'     known to hold ([population_risk()] says when), the weights do not sum to the population
-#'     given, many records have enough matches only because few incomplete records match them, or
-#'     released columns reveal key variables or cannot be compared with them, see below}
+#'   \item{`"unclear"`}{the limit lies within the interval, the interval is not known to hold
+#'     ([population_risk()] says when), the weights do not sum to the population given, many records
+#'     have enough matches only by few incomplete ones, all matches of a record lack a sensitive
+#'     value, or released columns reveal key variables or are not compared, see below}
 #'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }

@@ -123,3 +123,34 @@ test_that("the summary of an incomplete file has no empty columns of its key var
   }, 0, USE.NAMES = FALSE))
   expect_identical(names(of(nals_prison)), c(names(found), "risk_without", "share_top"))
 })
+
+test_that("matches without a sensitive value are not known to be diverse", {
+  data <- data.frame(a = rep(1:4, each = 10), s = c("x", "y"), t = c("u", "v", "w", "u", "v"))
+  of <- function(x, ...) {
+    e <- quietly(file_check(x, limit = list(l = 2, n_homogeneous = 0), ...))$estimates
+    e[match(c("l", "n_homogeneous"), e$measure), c("value", "verdict", "reason")]
+  }
+  expect_identical(of(data, "a", sensitive = c("s", "t"))$verdict, c("ok", "ok"))
+  # One of several values of s, and all values of t of one key.
+  data$s[1:5] <- NA
+  expect_identical(of(data, "a", sensitive = "s")$verdict, c("ok", "ok"))
+  data$t[31:40] <- NA
+  reason <- "the matches of 10 records have no value of \"t\""
+  found <- of(data, "a", sensitive = c("s", "t"))
+  expect_identical(found$value, c(2, 0))
+  expect_identical(found$verdict, c("unclear", "unclear"))
+  expect_identical(found$reason, c(reason, reason))
+  expect_identical(of(data, "a", sensitive = "s")$verdict, c("ok", "ok"))
+  counted <- pattern_table(data, c("a", "t"))
+  expect_identical(of(counted, "a", sensitive = "t")$reason, c(reason, reason))
+  # The suppression that keeps two values of all matches helps, but for what t tells of it.
+  safe <- quietly(release_data(suppress_cells(data, "a", k = 3, l = 2, sensitive = "t")))
+  expect_match(
+    of(safe, "a", sensitive = "t")$reason, "^released columns reveal protected values: \"t\""
+  )
+  # Others are above, whatever these are.
+  data$t[21:30] <- "u"
+  expect_identical(of(data, "a", sensitive = "t")$verdict, c("above", "above"))
+  data$t <- NA_character_
+  expect_identical(of(data, "a", sensitive = "t")$verdict, c("not judged", "unclear"))
+})
