@@ -78,23 +78,33 @@ inform_large_households <- function(data, hh_id) {
   }
   each <- length(x) / length(unique(as_bare(x)))
   if (each > most_members) {
-    name <- if (is.character(hh_id)) hh_id else names(data)[[hh_id]]
-    inform_sdc(
-      "large_households",
-      c(
-        "`hh_id` should identify households.",
-        x = paste0(
-          "Each value of ", quote_names(name), " has ", format_amount(each),
-          " records on average: is it an enterprise, a school or a region?"
-        ),
-        i = paste(
-          "If its records do not know each other, leave `hh_id` out: it makes risks those of whole",
-          "groups, and suppression costs many more values."
-        )
+    inform_households(
+      "large_households", data, hh_id,
+      paste0(
+        "Each value of %s has ", format_amount(each),
+        " records on average: is it an enterprise, a school or a region?"
       ),
-      columns = name
+      paste(
+        "If its records do not know each other, leave `hh_id` out: it makes risks those of whole",
+        "groups, and suppression costs many more values."
+      )
+    )
+  } else if (each == 1 && length(x) >= 20) {
+    inform_households(
+      "single_households", data, hh_id,
+      "Every record has a value of its own of %s: does it identify persons?",
+      "Name the column that the members of a household share, or leave `hh_id` out."
     )
   }
+}
+
+inform_households <- function(class, data, hh_id, found, advice) {
+  name <- if (is.character(hh_id)) hh_id else names(data)[[hh_id]]
+  inform_sdc(
+    class,
+    c("`hh_id` should identify households.", x = sprintf(found, quote_names(name)), i = advice),
+    columns = name
+  )
 }
 
 # Parts of names, in the languages of statistical offices, that say what a column

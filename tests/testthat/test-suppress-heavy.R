@@ -84,6 +84,21 @@ test_that("every function that takes households asks about large groups, once", 
   expect_error(n_matches(d, keys, hh_id = "none"), class = "sdcRisk_error_unknown_key_var")
 })
 
+test_that("households of one record each are asked about", {
+  d <- enterprises()
+  d$pid <- sample(9e5, 500)
+  said <- "sdcRisk_message_single_households"
+  m <- expect_message(sdc_file(d, keys, hh_id = "pid"), class = said)
+  expect_match(conditionMessage(m), "Every record has a value of its own of \"pid\"", fixed = TRUE)
+  expect_identical(m$columns, "pid")
+  expect_message(household_risk(d, keys, "pid"), class = said)
+  # Two people of one household, a few records, and what is no household.
+  expect_no_message(sdc_file(d[1:19, ], keys, hh_id = "pid"), class = said)
+  expect_no_message(sdc_file(d, keys, id_vars = "pid"), class = said)
+  d$pid[2] <- d$pid[[1]]
+  expect_no_message(sdc_file(d, keys, hh_id = "pid"), class = said)
+})
+
 test_that("a light suppression, or households, say nothing", {
   d <- enterprises()
   d <- rbind(d, transform(d[1:2, ], branch = 30))
