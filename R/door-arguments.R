@@ -219,9 +219,9 @@ check_no_dots <- function(...) {
     formals(sys.function(running$ask$.at))
   ))
   measures <- if (length(limited)) page_figures()$measure
+  known_apart <- c(translated, names(other_words), measures)
   stop_unknown_arguments(
-    given, setdiff(c(arguments, measures), given),
-    known_apart = c(translated, names(other_words), measures),
+    given, setdiff(c(arguments, measures), given), known_apart = known_apart,
     advice = c(
       if (length(translated)) {
         said <- paste0("`", translated, "` is `", micro_words[translated], "`", collapse = ", ")
@@ -235,6 +235,9 @@ check_no_dots <- function(...) {
         )
       },
       role_advice(given), letter_advice(given, arguments),
+      elsewhere_advice(setdiff(
+        given, c(known_apart, role_names, columns_at_door(running$ask$.frame))
+      )),
       if ("(unnamed)" %in% given) c(several_keys_advice(...), file_name_advice(...))
     )
   )
@@ -313,6 +316,22 @@ other_names <- function(given, arguments) {
   if (length(here)) {
     paste0("Did you mean ", paste0("`", unique(other_words[here]), "`", collapse = ", "), "?")
   }
+}
+
+# Functions that have an argument that the one called has not, unless many have it.
+elsewhere_advice <- function(given) {
+  funs <- sort(grep("_control$", getNamespaceExports("sdcRisk"), invert = TRUE, value = TRUE))
+  arguments <- lapply(rlang::set_names(funs), function(fun) {
+    # Some arguments are those of the method for a file.
+    method <- get0(paste0(fun, ".sdc_file"), topenv(), mode = "function", inherits = FALSE)
+    names(c(arguments_of(fun), if (!is.null(method)) formals(method)))
+  })
+  unlist(lapply(given, function(name) {
+    having <- names(Filter(function(of) name %in% of, arguments))
+    if (length(having) %in% 1:4) {
+      paste0("`", name, "` is an argument of ", paste0(having, "()", collapse = ", "), ".")
+    }
+  }))
 }
 
 # sdc_file(d, age, sex): the key variables are one argument.

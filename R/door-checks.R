@@ -62,7 +62,11 @@ stop_absent <- function(must, absent, columns, advice = NULL, found = NULL) {
   if (is.null(found)) found <- paste0("Not found: ", quote_names(as.character(absent)), ".")
   stop_sdc(
     "unknown_key_var",
-    c(must, x = found, i = if (is.character(absent)) nearest_names(absent, columns), i = advice),
+    c(
+      must,
+      x = found, i = if (is.character(absent)) nearest_names(absent, columns),
+      if (length(advice)) rlang::set_names(advice, rep("i", length(advice)))
+    ),
     unknown = absent
   )
 }
@@ -221,7 +225,7 @@ check_columns <- function(x, data, arg) {
       } else if (is.data.frame(x)) {
         paste0(
           "Give its names: ", arg, " = c(", quote_names(names(x)),
-          "). An sdcMicroObj brings its own."
+          "). An sdcMicroObj brings its own. The file is given once: first, or as `data`."
         )
       }
     )

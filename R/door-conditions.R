@@ -128,8 +128,10 @@ bare_call <- function() if (!is.null(running$ask)) as.call(list(as.name(running$
 # do.call(quote = TRUE) puts quote(<data>) in place of an argument.
 call_without_data <- function(call, name) {
   call[[1]] <- as.name(name)
+  names <- rlang::names2(call)
+  names[!nzchar(names)] <- "..."
   for (i in seq_along(call)[-1]) {
-    if (holds_objects(call[[i]])) call[[i]] <- as.name(names(call)[[i]])
+    if (holds_objects(call[[i]])) call[[i]] <- as.name(names[[i]])
   }
   call
 }

@@ -197,26 +197,32 @@ check_codes_beyond <- function(x, cut, name, limit = NULL) {
 # a column that is unchanged (`if_none`) or has one value left (`if_one`), which a list may ask for.
 recode_named <- function(ask, given, recode) {
   file <- ask$file
-  if (length(given) == 0 || is.null(names(given)) || !all(nzchar(names(given))) ||
-        anyDuplicated(names(given))) {
+  example <- paste0(
+    ask$.name, "(file, age = ", if (ask$.name == "global_recode") "c(0, 15, 30, 65)" else "80", ")"
+  )
+  unnamed <- given[!nzchar(rlang::names2(given))]
+  if (any(vapply(unnamed, is.data.frame, NA))) {
+    stop_argument("data", "be given once", "There are two files.", example)
+  }
+  if (length(given) == 0 || length(unnamed) || anyDuplicated(names(given))) {
     stop_argument(
       "...", "name each variable once",
       found = if (length(given)) "A name is missing or repeated." else "No variable was given.",
-      advice = if (ask$.name == "global_recode") {
-        "global_recode(file, age = c(0, 15, 30, 65))"
-      } else {
-        paste0(ask$.name, "(file, age = 80)")
-      }
+      advice = example
     )
   }
   columns <- all_columns_of(file)
   absent <- setdiff(names(given), names(columns))
-  dotted <- intersect(paste0(".", absent), argument_names())
-  if (length(dotted)) {
-    stop_absent(
-      "`...` must name columns of `data`.", absent, names(columns),
-      paste0("Did you mean ", paste0("`", dotted, "`", collapse = ", "), "?")
-    )
+  if (length(absent)) {
+    dotted <- intersect(paste0(".", absent), argument_names())
+    stop_absent("`...` must name columns of `data`.", absent, names(columns), c(
+      if (length(dotted)) {
+        paste0("Did you mean ", paste0("`", dotted, "`", collapse = ", "), "?")
+      },
+      elsewhere_advice(absent),
+      paste0("All other arguments are variables of the file: ", example, "."),
+      paste0("Columns of `data`: ", quote_names(names(columns), 8), ".")
+    ))
   }
   check_columns(names(given), columns, "...")
   old <- lapply(rlang::set_names(names(given)), recoding_values, file = file)

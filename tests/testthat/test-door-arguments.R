@@ -268,3 +268,43 @@ test_that("the name of a file is neither data nor an argument", {
     expect_match(conditionMessage(said), "write.csv(release_data(x), \"x.csv\")", fixed = TRUE)
   }
 })
+
+test_that("an argument of another function is named with it", {
+  file <- sdc_file(nals_prison, c("GENDER", "CENREG"))
+  refused <- function(code, class = "sdcRisk_error_bad_argument") {
+    conditionMessage(expect_error(code, class = class))
+  }
+  m <- refused(suppress_cells(file, below = 3))
+  expect_match(m, "`below` is an argument of n_matches().", fixed = TRUE)
+  m <- refused(file_check(file, importance = c(GENDER = 2)))
+  expect_match(m, "`importance` is an argument of recode_search(), suppress_cells().", fixed = TRUE)
+  # Also of the methods for a file.
+  m <- refused(file_check(file, keep_ids = "GENDER"))
+  expect_match(m, "`keep_ids` is an argument of release_data().", fixed = TRUE)
+  # Neither one that many functions have, nor a column.
+  expect_no_match(refused(release_data(file, data = file)), "is an argument of")
+  aged <- cbind(nals_prison, age = 1)
+  expect_no_match(refused(file_check(aged, "GENDER", age = 3)), "is an argument of")
+  expect_match(refused(file_check(nals_prison, "GENDER", age = 3)), "argument of birth_month()")
+  for (recode in list(global_recode, top_code, bottom_code)) {
+    m <- refused(recode(file, breaks = c(1, 2)), "sdcRisk_error_unknown_key_var")
+    expect_match(m, "`breaks` is an argument of hierarchy().", fixed = TRUE)
+    expect_match(m, "All other arguments are variables of the file: [a-z_]+\\(file, age = ")
+    expect_match(m, "Columns of `data`: \"", fixed = TRUE)
+  }
+})
+
+test_that("a file that is given twice is told", {
+  file <- sdc_file(nals_prison, c("GENDER", "CENREG"))
+  for (recode in list(global_recode, top_code, bottom_code)) {
+    for (given in list(list(file, data = nals_prison), list(nals_prison, data = file, EDUC3 = 2))) {
+      e <- expect_error(do.call(recode, given), class = "sdcRisk_error_bad_argument")
+      expect_identical(e$argument, "data")
+      expect_match(conditionMessage(e), "There are two files.", fixed = TRUE)
+    }
+  }
+  for (fun in list(file_check, suppress_cells, n_matches, recode_search)) {
+    e <- expect_error(fun(file, data = nals_prison), class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), "The file is given once: first, or as `data`.", fixed = TRUE)
+  }
+})
