@@ -51,10 +51,19 @@ spelling_distance <- function(name, known) {
 }
 
 stop_unknown_columns <- function(arg, absent, columns) {
+  joined <- separator_advice(columns, absent)
   stop_absent(
-    paste0("`", arg, "` must name columns of `data`."), absent, columns,
-    paste0("Columns of `data`: ", quote_names(columns, 8), ".")
+    paste0("`", arg, "` must name columns of `data`."), absent, if (is.null(joined)) columns,
+    c(joined, paste0("Columns of `data`: ", quote_names(columns, 8), "."))
   )
+}
+
+# One column with the names of several, between which read.csv() puts dots.
+separator_advice <- function(columns, absent) {
+  names <- if (length(columns) == 1) strsplit(columns, "[;,|\t.]")[[1]]
+  if (any(absent %in% names) || length(names) > 1 && grepl("[;\t]", columns)) {
+    "One column has the names of several: was the file read with another separator (`sep`)?"
+  }
 }
 
 # Error that lists the columns not found, and names near them.

@@ -257,6 +257,7 @@ ask_for_keys <- function(ask) {
         "None were named, and columns look like something else: ",
         looks_words(names, looks, nzchar(looks)), "."
       ),
+      i = separator_advice(names(data), NULL),
       i = if (length(roles$key_vars)) paste0("Proposed: ", code_text(call), ".")
     ),
     columns = names[nzchar(looks)], proposed = call

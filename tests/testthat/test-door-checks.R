@@ -91,3 +91,36 @@ test_that("names that are no text are refused as other unknown names are", {
     expect_error(n_matches(data, "a", weight_var = name), class = "sdcRisk_error")
   }
 })
+
+test_that("a file that was read with another separator is told", {
+  path <- tempfile(fileext = ".csv")
+  on.exit(unlink(path))
+  data <- data.frame(region = rep(c("a", "b"), 20), age = 1:40, income = 1:40 + 0.5)
+  hint <- "was the file read with another separator"
+  said <- function(code, class = "unknown_key_var") {
+    e <- expect_error(code, class = paste0("sdcRisk_error_", class))
+    expect_match(conditionMessage(e), hint, fixed = TRUE)
+    expect_no_match(conditionMessage(e), "Did you mean")
+  }
+  for (sep in c(";", "\t", "|", ",")) {
+    utils::write.table(data, path, sep = sep, row.names = FALSE)
+    other <- if (sep == ",") ";" else ","
+    for (names in c(TRUE, FALSE)) {
+      x <- utils::read.table(path, header = TRUE, sep = other, check.names = names)
+      expect_length(x, 1)
+      said(sdc_file(x, c("region", "age")))
+      said(file_check(x, c(region, age)))
+      said(n_matches(x, "region", weight_var = "income"))
+    }
+    if (sep %in% c(";", "\t")) said(file_check(x), "no_key_vars")
+  }
+  # Decimal commas make a second field of each line.
+  utils::write.csv2(data, path, row.names = FALSE)
+  said(suppress_cells(utils::read.csv(path), c("region", "age")))
+  # A name with dots is one name.
+  one <- data.frame(reg.of.birth = 1:9)
+  for (key in c("region", "reg_of_birth")) {
+    e <- expect_error(sdc_file(one, key), class = "sdcRisk_error_unknown_key_var")
+    expect_no_match(conditionMessage(e), hint, fixed = TRUE)
+  }
+})
