@@ -161,9 +161,8 @@ mean_beyond <- function(x, beyond, name, values) {
 # Codes of non-response among numbers that are cut, or at the cut: what a label calls missing is no
 # number, what only looks like it is named.
 check_codes_beyond <- function(x, cut, name, limit = NULL) {
-  labels <- attr(x, "labels", exact = TRUE)
-  said <- plain_text(as.character(names(labels)))
-  labelled <- labels[said %in% non_responses & labels %in% c(cut, limit)]
+  labelled <- labelled_missing(x)
+  labelled <- labelled[labelled %in% c(cut, limit)]
   if (length(labelled)) {
     stop_sdc(
       "bad_column",

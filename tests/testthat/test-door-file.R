@@ -280,6 +280,33 @@ test_that("gaps, not values, make a missing code", {
   expect_identical(codes(as.Date(c("2020-01-01", "9999-12-31"))), "")
 })
 
+test_that("values that are labelled as missing are missing codes", {
+  labelled <- function(x, ...) {
+    structure(x, labels = c(...), class = c("haven_labelled", "vctrs_vctr"))
+  }
+  codes <- function(...) missing_codes(labelled(...))
+  # Among others, and no code by the gaps between values.
+  expect_identical(codes(c(1:8, 5), one = 1, "No answer" = 5), 5)
+  found <- codes(c(1:4, 9, -9, 99), missing = -9, refused = 9, unknown = 99)
+  expect_identical(found, c(-9, 9, 99))
+  expect_identical(codes(c(1:4, 9, 0.5), "don't know" = 9), 9)
+  # Labels of no value, or that say something, and values that are declared missing.
+  expect_identical(codes(1:8, "no answer" = 9), numeric())
+  expect_identical(codes(1:8, many = 8), numeric())
+  declared <- structure(
+    c(1:8, 5), labels = c("no answer" = 5), na_values = 5,
+    class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr")
+  )
+  expect_identical(missing_codes(declared), numeric())
+  data <- data.frame(b = rep(1:2, 50))
+  data$a <- labelled(rep(1:5, 20), "keine Angabe" = 3)
+  check <- quietly(file_check(data, c("a", "b")))
+  expect_identical(check$roles$missing_codes, c("", "3"))
+  expect_identical(check$roles$n_coded_missing, c(0, 20))
+  shown <- paste(format(check, width = 200), collapse = " ")
+  expect_match(shown, "Possible missing codes: a = 3 (20 records).", fixed = TRUE)
+})
+
 test_that("missing codes in text are noticed, whatever their case and blanks", {
   codes <- function(x) sdcRisk:::missing_codes(x)
   expect_identical(codes(c("1", "2", "3", "99")), "99")
