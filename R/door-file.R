@@ -160,7 +160,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
       found = paste0("Named twice: ", quote_names(single$weight_var), ".")
     )
   }
-  inform_large_households(data, roles$hh_id)
+  inform_odd_households(data, roles$hh_id)
   check_weights(data, weight_var)
   check_fraction(n_records(data), pop_size, sampling_fraction)
   keys <- file_keys(data, key_vars, key_groups, roles)
@@ -329,7 +329,7 @@ read_file <- function(ask, arg = "data", patterns = FALSE) {
   if (!is.null(file$defaults)) take_defaults(ask, file)
   check_takes_patterns(file, patterns, arg)
   # Not given at all, it is for the function itself to ask for.
-  if ("hh_id" %in% ask$.arguments) inform_large_households(file$data, get0("hh_id", ask))
+  if ("hh_id" %in% ask$.arguments) inform_odd_households(file$data, get0("hh_id", ask))
   remember(ask, rlang::set_names(list(file$roles), arg))
   note_patterns(ask, file)
 }

@@ -71,7 +71,7 @@ persons_weight <- function(data, weights, hh_id) {
 
 # Asked at every door through which a household column comes, once for functions that call
 # each other. What is not a column is for the function itself to refuse.
-inform_large_households <- function(data, hh_id) {
+inform_odd_households <- function(data, hh_id) {
   x <- if (length(hh_id) == 1) tryCatch(data[[hh_id]], error = function(e) NULL)
   if (is.null(x) || !is.atomic(x) || !is.null(times_of(data)) || length(running_asked())) {
     return(invisible())

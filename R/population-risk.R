@@ -99,14 +99,14 @@
 #' it is above 1, and is that of a key with two fifths fewer people: the least of 16
 #' corrections with which, on 359 samples of 18 populations, at most 2.5% of the verdicts `"ok"`
 #' that no number of matches in the file proves were false, at each of the limits 0.05, 0.09 and
-#' 0.2. A key may be unlike all others, with chance \eqn{1/(n + 1)}{1/(n + 1)} if \eqn{n} keys have at
-#' most twice the records of the rarest: then only its own count says how many people it has. On 1,098
+#' 0.2. A key may be unlike all others: with chance \eqn{1/(n + 1)}{1/(n + 1)} if \eqn{n} keys have
+#' at most twice the records of the rarest. Of its people only its own records tell. On 1,098
 #' samples of 20 populations of other kinds, made to judge it, of keys so coarse that the largest
 #' risk varied, the risk was above these limits in 849, 800 and 665 samples; 87, 128 and 215
 #' verdicts were `"ok"`, 53, 63 and 102 of them by the law alone, and none was false: at a
 #' confidence of 95% at most 5.5, 4.6 and 2.9% of those by the law alone are. On 900 samples of
-#' populations of 16 keys with a rare one, 53 were `"ok"`, and 1 falsely. The lower end lay above the
-#' truth in 8% of the samples: a limit can seem to be exceeded that is kept.
+#' populations of 16 keys with a rare one, 53 were `"ok"`, and 1 falsely. The lower end lay above
+#' the truth in 8% of the samples: a limit can seem to be exceeded that is kept.
 #'
 #' [measures()] finds a limit kept if all of the interval keeps it and the status is `"ok"`,
 #' exceeded if all of it exceeds it, and else `"unclear"`.
@@ -270,8 +270,8 @@ population_status <- function(found, table, settings, remedy) {
   if (length(why)) list("unclear", paste(why, collapse = "; ")) else list("ok", "")
 }
 
-# The largest risk of a key that is unlike the others: keys as rare as the rarest of the file say with
-# what chance there is one, 1/(n + 1) after n; of its people nothing is known but its own count.
+# The largest risk of a key unlike the others, which has a chance of 1/(n + 1) after n that are as rare
+# as the rarest of the file: of its people nothing is known but its own count.
 risk_unlike <- function(found) {
   rarest <- found$rarest
   chance <- 0.025 * (rarest$n_alike + 1)
