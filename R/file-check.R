@@ -377,9 +377,9 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
   asked$history <- file$history
   seen <- without_blanks(file, asked)
-  missing <- told_missing(file, seen, asked$keys)
-  before <- told_but(told_before(file, asked), missing)
-  asked$told_missing <- told_but(missing, before)
+  before <- told_before(file, asked)
+  asked$told_missing <- told_else(told_missing(file, seen, asked$keys), before)
+  before <- before[!told_pairs(before) %in% told_pairs(asked$told_missing), ]
   finer <- finer_columns(told, file$roles)
   asked$finer_columns <- finer[!told_pairs(finer) %in% told_pairs(before), ]
   of_keys <- before$variable %in% asked$keys
@@ -471,10 +471,15 @@ told_before <- function(file, asked) {
   told[!(by_keys & told$variable %in% asked$keys), ]
 }
 
-# Rows without those of which `other` has at least as many values.
-told_but <- function(told, other) {
-  n <- as.double(other$n)[match(told_pairs(told), told_pairs(other))]
-  told[is.na(n) | n < told$n, ]
+# Rows without those of which a comparison with the original, `known`, has another number of as many
+# values.
+told_else <- function(told, known) {
+  if (NROW(known) == 0) {
+    return(told)
+  }
+  known <- known[match(told_pairs(told), told_pairs(known)), ]
+  n <- function(told) round(told$n / told$share)
+  told[is.na(known$n) | told$n == known$n | n(told) > n(known), ]
 }
 
 told_pairs <- function(told) paste(told$variable, told$by)
@@ -499,7 +504,7 @@ told_by_kept_order <- function(file, seen, keys) {
   } else if (length(file$history) == 0 && is.null(file$object) && is.null(times_of(file$data))) {
     order_tells_missing(lapply(rlang::set_names(keys), function(name) {
       list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)
-    }))
+    }), if (length(file$roles$hh_id)) seen$coded[[file$roles$hh_id]]$codes)
   }
 }
 

@@ -270,7 +270,7 @@ population_status <- function(found, table, settings, remedy) {
   if (length(why)) list("unclear", paste(why, collapse = "; ")) else list("ok", "")
 }
 
-# The largest risk of a key unlike the others, which has a chance of 1/(n + 1) after n that are as rare
+# The largest risk of a key unlike the others, with a chance of 1/(n + 1) after n that are as rare
 # as the rarest of the file: of its people nothing is known but its own count.
 risk_unlike <- function(found) {
   rarest <- found$rarest

@@ -62,7 +62,12 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
   ), columns, protected, variables)))
-  if (!before) rows <- count_renumbered(rows, columns, tells)
+  if (!before) {
+    # Key variables are associated: what tells few of each other is no finding.
+    by_keys <- rows$by %in% told_among(rows, variables)$by
+    rows <- rows[!by_keys | rows$share >= 0.5, ]
+    rows <- count_renumbered(rows, columns, tells)
+  }
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
   rownames(rows) <- NULL
   rows
@@ -464,11 +469,13 @@ most_right <- function(back, v, most = 0.5) {
   if (n_right >= most * sum(back$asked, na.rm = TRUE)) n_right else 0
 }
 
-# The same, if they are a twentieth of the protected values, and more than guessing gives.
+# The same, if they are a twentieth of the protected values, and more than luck in guessing gives.
 more_than_guessed <- function(back, v) {
-  guessed <- sum(back$original[back$asked] == which.max(tabulate(v$codes)))
+  n_asked <- sum(back$asked)
+  chance <- mean(back$original[back$asked] == which.max(tabulate(v$codes)))
   n_right <- sum(back$right)
-  if (n_right > guessed && n_right >= 0.05 * length(v$rows)) n_right else 0
+  enough <- n_right >= max(3, 0.05 * length(v$rows))
+  if (enough && stats::pbinom(n_right - 1, n_asked, chance, FALSE) < 0.01) n_right else 0
 }
 
 # Values that lie between those beside them.

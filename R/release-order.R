@@ -13,7 +13,7 @@ order_tells <- function(data, before, after, hh_id = NULL, coarse = character())
   others <- setdiff(names(before), told$variable[is.na(told$by)])
   rbind(told, order_tells_missing(lapply(rlang::set_names(others), function(name) {
     list(values = data[[name]], codes = before[[name]])
-  })))
+  }), if (length(hh_id)) order_codes(data, hh_id)[[hh_id]]))
 }
 
 order_tells_protected <- function(data, before, after, hh_id, coarse) {
@@ -68,8 +68,9 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
 
 # As order_tells(), of missing values whose truth nobody knows: how many runs of them lie between
 # values that agree, or are next to each other, and the same in a random order. Households that
-# lack a value lie between other households. If all agree, known values decide.
-order_tells_missing <- function(columns) {
+# lack a value lie between other households. If all agree, known values decide, those of other
+# households, `unit`.
+order_tells_missing <- function(columns, unit = NULL) {
   told <- lapply(names(columns), function(name) {
     codes <- columns[[name]]$codes
     n <- length(codes)
@@ -87,7 +88,7 @@ order_tells_missing <- function(columns) {
     pairs <- n_known * (n_known - 1)
     same <- sum(counts * (counts - 1))
     beside <- same + 2 * sum(counts[-1] * counts[-length(counts)])
-    sure <- all(steps == 0) && !is.null(neighbours_tell(codes, codes, codes > 0L, NULL, 0.05))
+    sure <- all(steps == 0) && !is.null(neighbours_tell(codes, codes, codes > 0L, unit, 0.05))
     found <- strongest(list(
       notable(sum(steps == 0), length(gaps), same / pairs, 0.05, sure),
       notable(sum(steps <= 1), length(gaps), beside / pairs, 0.05, sure),

@@ -34,7 +34,7 @@ told_by_pairs <- function(columns, protected, told, n) {
     told_alone <- unlist(lapply(unname(told[names(pair)]), names))
     open <- setdiff(colnames(values), c(names(pair), told_alone))
     open <- open[agree_inside(codes_of_pair(pair, rows), values[, open, drop = FALSE])]
-    if (length(open)) tells_of(pair_column(pair), protected[open], least)
+    if (length(open)) not_few(tells_of(pair_column(pair), protected[open], least), protected)
   })
   names(found) <- apply(pairs, 2, function(p) paste(names(columns)[p], collapse = " + "))
   found[lengths(found) > 0]
@@ -52,6 +52,12 @@ agree_inside <- function(group, values) {
   known <- same & first > 0 & second > 0
   differ <- colSums(known & first != second)
   colSums(known) >= 50 & differ <= 0.05 * colSums(known)
+}
+
+# Of many pairs some give one or two of many values by luck.
+not_few <- function(told, protected) {
+  n_protected <- lengths(lapply(protected[names(told)], `[[`, "rows"))
+  told[told >= pmin(3, n_protected / 2)]
 }
 
 # Two columns as one, of some records.
@@ -106,7 +112,7 @@ told_by_numbers <- function(columns, read, protected, told, n) {
 }
 
 tells_or_narrows <- function(columns, protected, least) {
-  told <- best_of(lapply(columns, tells_of, protected, least))
+  told <- not_few(best_of(lapply(columns, tells_of, protected, least)), protected)
   narrowed <- best_of(lapply(columns, function(column) {
     vapply(protected, function(v) as.double(values_in_two(column, v, least)), 0)
   }))

@@ -1239,3 +1239,40 @@ test_that("a release knows which columns reveal values that were missing before"
     expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
   }
 })
+
+test_that("a pair that gives one of many values by luck is not named, nor a key of few others", {
+  found <- lapply(c(5, 7, 14), function(seed) {
+    set.seed(seed)
+    n <- 4323
+    group <- sample(6, n, TRUE, c(1504, 1099, 371, 368, 718, 251))
+    d <- data.frame(
+      job = sample(8, n, TRUE, c(2200, 500, 100, 100, 700, 150, 450, 100)),
+      school = pmin(20, pmax(0, round(stats::rnorm(n, 13, 3)))), region = sample(9, n, TRUE),
+      female = stats::rbinom(n, 1, 0.54), black = stats::rbinom(n, 1, 0.15),
+      divorce = c("none", "no", "yes")[(group - 1) %% 3 + 1],
+      year = sample(c(2004, 2006), n, TRUE, c(0.35, 0.65)), happy = as.integer(group > 3)
+    )
+    x <- quietly(suppress_cells(sdc_file(d, 1:6), k = 3))
+    page <- quietly(file_check(release_data(x), k = 3))
+    list(x$diagnostics$told_by_columns, page$estimates$verdict[page$estimates$measure == "k"])
+  })
+  expect_identical(vapply(found, function(x) nrow(x[[1]]), 1L), c(0L, 0L, 0L))
+  expect_identical(vapply(found, `[[`, "", 2), rep("ok", 3))
+})
+
+test_that("a written file with new household numbers is judged as its release", {
+  verdicts <- vapply(1:8, function(seed) {
+    set.seed(seed)
+    id <- rep(1:800, each = 8)
+    south <- xor(rep(stats::rbinom(800, 1, 0.35), each = 8), stats::runif(6400) < 0.12)
+    d <- data.frame(
+      id, race = rep(sample(3, 800, TRUE, c(0.7, 0.29, 0.01)), each = 8), south,
+      grade = rep(pmin(18, pmax(4, round(stats::rnorm(800, 12, 2.3)))), each = 8)
+    )
+    x <- quietly(suppress_cells(sdc_file(d, c("race", "grade", "south"), hh_id = "id"), k = 3))
+    r <- quietly(release_data(x, new_ids = "id"))
+    page <- quietly(file_check(as.data.frame(r), c("race", "grade", "south"), hh_id = "id", k = 3))
+    page$estimates$verdict[page$estimates$measure == "k"]
+  }, "")
+  expect_identical(verdicts, rep("ok", 8))
+})
