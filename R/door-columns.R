@@ -53,7 +53,7 @@ column_sources <- function(data, positions, candidates = FALSE) {
 may_lack_letters <- function(columns) {
   Sys.getlocale("LC_CTYPE") %in% c("C", "POSIX") || any(vapply(columns, function(x) {
     text <- if (is.factor(x)) levels(x) else x
-    is.character(text) && unwrap(call_core(rs_has_bytes, text))
+    is.character(text) && "bytes" %in% Encoding(unique(as_bare(text)))
   }, NA))
 }
 

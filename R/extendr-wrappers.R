@@ -48,8 +48,6 @@ rs_memory <- function(vectors) .Call(wrap__rs_memory, vectors)
 
 rs_memory_of_rows <- function(vectors) .Call(wrap__rs_memory_of_rows, vectors)
 
-rs_has_bytes <- function(texts) .Call(wrap__rs_has_bytes, texts)
-
 rs_secret_order <- function(groups) .Call(wrap__rs_secret_order, groups)
 
 rs_link <- function(waves, settings, run) .Call(wrap__rs_link, waves, settings, run)

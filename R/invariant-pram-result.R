@@ -32,7 +32,9 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   earlier <- earlier_variables(from, data)
   chain <- union(table$variables, earlier)
   if (is.null(from)) from <- data
-  told <- chain_told_by_columns(from, data, released$data, chain, names(data)[columns$hh_id])
+  told <- chain_told_by_columns(
+    from, data, released$data, chain, names(data)[columns$hh_id], earlier
+  )
   order_told <- if (length(earlier)) {
     chain_told(from, released$data, chain, names(data)[columns$hh_id])
   } else if (!by_pattern) {

@@ -4,9 +4,10 @@
 recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k = NA,
                          state = "recoded") {
   from <- first_original(file)
-  all_changed <- union(changed, earlier_variables(from, file$data))
+  earlier <- earlier_variables(from, file$data)
+  all_changed <- union(changed, earlier)
   if (is.null(from)) from <- file$data
-  columns <- chain_told_by_columns(from, NULL, data, all_changed, file$roles$hh_id)
+  columns <- chain_told_by_columns(from, NULL, data, all_changed, file$roles$hh_id, earlier)
   inform_told_recoded(told_unasked(columns))
   order <- if (!shuffle) chain_told(from, data, all_changed, file$roles$hh_id)
   inform_order(order, recoding_advice)

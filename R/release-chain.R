@@ -103,13 +103,14 @@ other_records_unseen <- "Its records are not looked at one by one."
 
 # What columns reveal of the values before the first protection, `from`, and of these in the classes
 # of the release: of a suppressed region a column can tell more than of the district behind it.
-# `data` are the values just before, of a protection that recodes none.
-chain_told_by_columns <- function(from, data, released, variables, ids) {
+# `data` are the values just before, of a protection that recodes none; `earlier` names variables
+# that were protected before.
+chain_told_by_columns <- function(from, data, released, variables, ids, earlier) {
   told <- told_by_columns(from, released, variables, ids)
   if (is.null(told)) {
     return(told)
   }
-  in_classes <- with_columns(from, classes_of_release(from, data, released, variables))
+  in_classes <- with_columns(from, classes_of_release(from, data, released, earlier))
   told <- rbind(
     told, if (!is.null(in_classes)) told_by_columns(in_classes, released, variables, ids),
     told_before_missing(from, released, variables, ids)
@@ -136,7 +137,7 @@ told_before_missing <- function(from, released, variables, ids) {
 # The values before of variables that were recoded, as the released ones that most records with them
 # have, or as they were in `data`. A number of which no record is left lies between two others.
 classes_of_release <- function(before, data, released, variables) {
-  in_classes <- lapply(rlang::set_names(variables), function(name) {
+  in_classes <- lapply(rlang::set_names(as.character(variables)), function(name) {
     codes <- chain_codes(before[[name]], released[[name]])
     if (is.null(codes) || !codes$coarse && all(codes$after %in% c(0L, codes$before))) {
       return(NULL)

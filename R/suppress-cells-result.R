@@ -13,7 +13,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   earlier <- earlier_variables(from, data)
   chain <- union(sets$variables, earlier)
   if (is.null(from)) from <- data
-  told <- chain_told_by_columns(from, data, released, chain, settings$hh_id)
+  told <- chain_told_by_columns(from, data, released, chain, settings$hh_id, earlier)
   n_blank_patterns <- n_blank_patterns(cells)
   order_told <- if (is.null(lazy)) {
     if (length(earlier)) {

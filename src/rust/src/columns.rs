@@ -11,7 +11,7 @@ use sdcrisk_core::{parallel, Monitor, Result};
 
 use crate::convert::{doubles, list, Named, Run};
 use crate::guard::bad_call;
-use crate::r_api::{append_text, is_bytes, protected};
+use crate::r_api::{append_text, protected};
 
 /// The memory of one R column, and how to read it.
 pub enum Column<'a> {
@@ -299,14 +299,6 @@ pub fn hash_rows(vectors: &Robj) -> Result<String> {
         plain_column(&values)?.mix_memory(&mut rows);
     }
     Ok(as_digits(hash_of_rows(&rows)))
-}
-
-/// True if a text is marked as bytes.
-pub fn has_bytes(texts: &Robj) -> Result<bool> {
-    Ok(match plain_column(texts)? {
-        Column::Texts(addresses) => addresses.iter().any(|&address| is_bytes(address as SEXP)),
-        _ => false,
-    })
 }
 
 fn plain_column(values: &Robj) -> Result<Column<'_>> {

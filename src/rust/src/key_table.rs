@@ -6,9 +6,7 @@ use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::random::secret_order;
 use sdcrisk_core::{KeyTable, Result};
 
-use crate::columns::{
-    code_columns, has_bytes, hash_memory, hash_rows, hash_vectors, Column, Look, Mark,
-};
+use crate::columns::{code_columns, hash_memory, hash_rows, hash_vectors, Column, Look, Mark};
 use crate::convert::{indices, integers, list, positions, texts, whole, whole_numbers, Named, Run};
 use crate::guard::{bad_call, guard};
 
@@ -400,12 +398,6 @@ fn rs_memory_of_rows(vectors: Robj) -> Robj {
     guard(|| Ok(hash_rows(&vectors)?.into()))
 }
 
-/// Whether a text is marked as bytes.
-#[extendr]
-fn rs_has_bytes(texts: Robj) -> Robj {
-    guard(|| Ok(has_bytes(&texts)?.into()))
-}
-
 /// Positions of rows in a secret order, rows of one group together.
 #[extendr]
 fn rs_secret_order(groups: Robj) -> Robj {
@@ -423,6 +415,5 @@ extendr_module! {
     fn rs_codes;
     fn rs_memory;
     fn rs_memory_of_rows;
-    fn rs_has_bytes;
     fn rs_secret_order;
 }

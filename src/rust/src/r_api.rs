@@ -131,12 +131,6 @@ pub fn tells_to_go_on(tick: &Function, done: u64, total: u64) -> std::result::Re
     Ok(unsafe { Robj::from_sexp(answer) }.as_bool() != Some(false))
 }
 
-/// True of text marked as bytes, which has no letters.
-pub fn is_bytes(text: SEXP) -> bool {
-    // SAFETY: `text` is an element of a live character vector.
-    unsafe { Rf_getCharCE(text) == cetype_t::CE_BYTES }
-}
-
 /// Appends the bytes that stand for a text: UTF-8 wherever the text has an
 /// encoding. Text marked as bytes keeps them behind a byte no UTF-8 text begins
 /// with.
