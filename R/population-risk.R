@@ -89,8 +89,8 @@
 #'
 #' `status` is `"ok"` for such files. It is `"unclear"`, and `note` says why, if the sampling
 #' fraction is below 0.5%, if neighbours in the order of the file share keys and no households are
-#' named, if the file refutes the fit, and for uniqueness and correctness if records are incomplete;
-#' it is `"not judged"` after [invariant_pram()].
+#' named, if a release left their numbers out, if the file refutes the fit, and for uniqueness and
+#' correctness if records are incomplete; it is `"not judged"` after [invariant_pram()].
 #'
 #' The upper end of uniqueness is at least \eqn{1.7 (1 - \pi)/n}{1.7 (1 - pi)/n}: a sample does not
 #' exclude people that are too few to be in it.
@@ -224,7 +224,7 @@ population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_s
       pop_size = n_people
     )
     inform_excluded(settings$n - table$n, settings$n)
-    with_limit(new_population_risk(found, table, settings, ask$file$remedy, ask$call), limit)
+    with_limit(new_population_risk(found, table, settings, ask$file, ask$call), limit)
   })
 }
 
@@ -253,13 +253,16 @@ least_fraction <- 0.005
 largest_class <- 500
 
 # Status of the intervals of a result, with the reason.
-population_status <- function(found, table, settings, remedy) {
-  if (identical(remedy, "invariant_pram")) {
+population_status <- function(found, table, settings, file) {
+  if (identical(file$remedy, "invariant_pram")) {
     return(list("not judged", "values were exchanged: pram_audit() judges this file"))
   }
   why <- if (found$sampled) c(
     if (found$neighbours_alike > 0.01 && is.null(settings$hh_id)) {
       "neighbours in the order of the file are alike: name households by hh_id"
+    },
+    if (isTRUE(file$homeless) && is.null(settings$hh_id)) {
+      "household numbers were left out: check the file before release_data()"
     },
     if (table$n < least_fraction * settings$pop_size) {
       "the sampling fraction is very small"
@@ -280,7 +283,7 @@ risk_unlike <- function(found) {
   }
 }
 
-new_population_risk <- function(found, table, settings, remedy, this_call) {
+new_population_risk <- function(found, table, settings, file, this_call) {
   figures <- matrix(found$figures, nrow = 3)
   measure <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest")
   # For the error of the model two fifths fewer people; chosen on known populations.
@@ -290,7 +293,7 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
   of_smallest <- 1 / smallest
   risk <- max(found$risk)
   largest <- if (found$refuted) 1 else max(of_smallest, risk, risk_unlike(found))
-  about <- population_status(found, table, settings, remedy)
+  about <- population_status(found, table, settings, file)
   status <- rep(about[[1]], 6)
   note <- rep(about[[2]], 6)
   if (settings$missing == "wildcard" && table$n_incomplete > 0 && about[[1]] != "not judged") {

@@ -231,7 +231,10 @@ as_release <- function(file, data, shuffle = NULL, new_ids = NULL) {
   own <- is.na(told$by) & isFALSE(shuffle)
   file$told$order <- told[own | told$by %in% setdiff(colnames(data), new_ids), ]
   file$told$columns <- told_renumbered(file$told$columns, new_ids)
-  past <- c("defaults", "protected", "remedy", "forgotten", "history", "states", "told")
+  if (!all(file$roles$hh_id %in% colnames(data))) file$homeless <- TRUE
+  past <- c(
+    "defaults", "protected", "remedy", "forgotten", "history", "states", "told", "homeless"
+  )
   as_kept_file(data, roles_kept(file$roles, colnames(data), say = FALSE), unclass(file)[past])
 }
 

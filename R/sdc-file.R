@@ -11,10 +11,11 @@
 # State of a file besides its roles. `object`: the sdcMicroObj it came from; `defaults`: arguments
 # that take precedence over those of functions; `protected`, `remedy`: protections; `original`,
 # `forgotten`: see first_original(); `history`, `states`: see release-history.R; `told`: by which
-# columns and orders a recoded file reveals values; `part`: TRUE if records were left out.
+# columns and orders a recoded file reveals values; `part`: TRUE if records were left out,
+# `homeless` if household numbers were.
 past_parts <- c(
   "object", "defaults", "protected", "remedy", "original", "forgotten", "history", "states", "told",
-  "part"
+  "part", "homeless"
 )
 
 past_of <- function(file) {

@@ -225,6 +225,21 @@ test_that("the largest risk is that of a record, and its interval about all of t
   expect_lt(value_of(hundred, "largest", "high"), 0.04)
 })
 
+test_that("a release without the numbers of its households has no certain interval", {
+  set.seed(1)
+  home <- rep(1:500, each = 4)
+  d <- data.frame(home, region = rep(sample(6, 500, TRUE), each = 4), sex = sample(2, 2000, TRUE))
+  x <- quietly(suppress_cells(sdc_file(d, c("region", "sex"), hh_id = "home", pop_size = 2e4)))
+  status <- function(file) population_risk(file)$estimates$status[[6]]
+  expect_identical(status(sdc_file(x$data)), "ok")
+  out <- quietly(release_data(x))
+  expect_false("home" %in% names(out))
+  expect_identical(status(out), "unclear")
+  expect_match(population_risk(out)$estimates$note[[6]], "household numbers were left out")
+  numbered <- quietly(release_data(x, new_ids = "home"))
+  expect_identical(status(numbered), "ok")
+})
+
 test_that("the rarest of few keys may be unlike the others", {
   high <- function(counts, pop_size) {
     d <- data.frame(key = rep(seq_along(counts), counts))
