@@ -145,7 +145,7 @@ follows_nearly <- function(x, values, differ) {
 }
 
 column_of_number <- function(x) {
-  x <- round(replace(x, !is.finite(x), NA), 6)
+  x <- signif(replace(x, !is.finite(x), NA), 10)
   values <- sort(unique(x))
   codes <- match(x, values, nomatch = 0L)
   column_that_tells(x, "", list(codes = codes, n_values = length(values)))
