@@ -28,7 +28,8 @@ LC_ALL=C.UTF-8 Rscript "$root/tools/licenses.R" vendor "$root/LICENSE.note" "$ro
 # not look for them.
 for crate in vendor/*; do
   (cd "$crate" && rm -rf tests benches examples ci doc docs ./*.orig Cargo.lock \
-    CHANGELOG* RELEASES* FAQ*)
+    CHANGELOG* RELEASES* FAQ* .github &&
+    find src \( -name test.rs -o -name tests.rs \) -exec truncate -s 0 {} +)
   sed -i 's/"files":{[^}]*}/"files":{}/' "$crate/.cargo-checksum.json"
 done
 # Nor do crates that cargo only looks for: those of systems without atomic operations, and libc,
