@@ -99,8 +99,8 @@
 #' it is above 1, and is that of a key with two fifths fewer people: the least of 16
 #' corrections with which, on 359 samples of 18 populations, at most 2.5% of the verdicts `"ok"`
 #' that no number of matches in the file proves were false, at each of the limits 0.05, 0.09 and
-#' 0.2. A key may be unlike all others: with chance \eqn{1/(n + 1)}{1/(n + 1)} if \eqn{n} keys have
-#' at most twice the records of the rarest. Of its people only its own records tell. On 1,098
+#' 0.2. The rarest key may be unlike all others: with chance \eqn{1/(n + 1)}{1/(n + 1)} if \eqn{n}
+#' keys have at most twice its records; then only these say how many people have it. On 1,098
 #' samples of 20 populations of other kinds, made to judge it, of keys so coarse that the largest
 #' risk varied, the risk was above these limits in 849, 800 and 665 samples; 87, 128 and 215
 #' verdicts were `"ok"`, 53, 63 and 102 of them by the law alone, and none was false: at a
@@ -261,7 +261,7 @@ population_status <- function(found, table, settings, file) {
     if (found$neighbours_alike > 0.01 && is.null(settings$hh_id)) {
       "neighbours in the order of the file are alike: name households by hh_id"
     },
-    if (isTRUE(file$homeless) && is.null(settings$hh_id)) {
+    if (isTRUE(file$hh_left_out) && is.null(settings$hh_id)) {
       "household numbers were left out: check the file before release_data()"
     },
     if (table$n < least_fraction * settings$pop_size) {

@@ -63,7 +63,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     c(FALSE, TRUE), c(length(told), length(narrowed))
   ), columns, protected, variables)))
   if (!before) {
-    # Key variables are associated: what tells few of each other is no finding.
+    # Key variables are associated: a few values of one follow from another by chance.
     by_keys <- rows$by %in% told_among(rows, variables)$by
     rows <- rows[!by_keys | rows$share >= 0.5, ]
     rows <- count_renumbered(rows, columns, tells)

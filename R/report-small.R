@@ -310,8 +310,8 @@ without_few_told <- function(x) {
   x
 }
 
-# "NA records" for "2 records (0.1%)", and "NA of NA values" for "90 of 92 values". A number within
-# a name, as in "wave-1 records", is no count.
+# "NA records" for "2 records (0.1%)", and "NA of NA values" for "90 of 92 values". The 1 of
+# "wave-1 records" is part of a name.
 few_as_na <- function(text, others) {
   number <- "[0-9]+(?:[.,][0-9]{3})*"
   counted <- paste0(

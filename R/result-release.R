@@ -116,9 +116,10 @@
 #'   \item{by a single category}{Up to 1% of the records with one of its values belong to another
 #'     category, such as the husbands among the women. A column is named if at least 5% of the
 #'     protected values of the variable, or half of those of a category, come back in this way.}
-#'   \item{by a derived column}{The same search is made with three columns derived from it:
-#'     whether it is missing (births, asked of women), whether it is zero (a pension), and how
-#'     many records share its value (the size of a household).}
+#'   \item{by a derived column}{The same search is made with columns derived from it: whether it is
+#'     missing (births, asked of women), whether it is zero (a pension), how many records share its
+#'     value (the size of a household), and its rounded value if it lies within 130 (an age with
+#'     decimals).}
 #' }
 #' In all cases chance must be unlikely: a probability below \eqn{e^{-7}} over all columns
 #' and variables together.
@@ -137,18 +138,22 @@
 #' column of many values. The share of these must be at least a half, and larger by 25 percentage
 #' points than guessing the commonest value of the file gives, or have a third of its errors and
 #' at most 10%. If it tells by where it is missing or zero, 80% must come back. If known values
-#' come back in this way, as a written file shows, a twentieth of the protected ones is enough
-#' where guessing gives fewer; missing values of a file without history are judged by known ones
-#' alone. A column of codes that leaves two of many suppressed values, for 90% of the records,
-#' narrows them. Key variables are named before a protection if 90% of their values come back.
+#' come back in this way, as a written file shows, a twentieth of the protected ones is enough, at
+#' least three, if guessing gives so many with a chance below 1%. Missing values of a file without
+#' history, and those that were missing before a protection, are judged by known ones alone: `n` is
+#' the number expected to come back, by the shares of the commonest values. A column of codes that
+#' leaves two of many suppressed values, for 90% of the records, narrows them. Key variables are
+#' named before a protection if 90% of their values come back.
 #'
 #' **Key variables** are known together, so what they reveal of each other does not matter. A
 #' suppressed value that follows from a released key variable does, as a state from its city: it is
 #' named if half of the missing values come back.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
-#' and a fifth as many values as records. Relations between three columns, and those of pairs that
-#' hold for fewer than 95% of the records, are not found.
+#' and a fifth as many values as records, and differences, sums and ratios among the 12 columns of
+#' numbers or dates with most values. A pair is named if three values come back, or half of them.
+#' Relations between three columns, and those of other pairs that hold for fewer than 95% of the
+#' records, are not found.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique
@@ -231,9 +236,9 @@ as_release <- function(file, data, shuffle = NULL, new_ids = NULL) {
   own <- is.na(told$by) & isFALSE(shuffle)
   file$told$order <- told[own | told$by %in% setdiff(colnames(data), new_ids), ]
   file$told$columns <- told_renumbered(file$told$columns, new_ids)
-  if (!all(file$roles$hh_id %in% colnames(data))) file$homeless <- TRUE
+  if (!all(file$roles$hh_id %in% colnames(data))) file$hh_left_out <- TRUE
   past <- c(
-    "defaults", "protected", "remedy", "forgotten", "history", "states", "told", "homeless"
+    "defaults", "protected", "remedy", "forgotten", "history", "states", "told", "hh_left_out"
   )
   as_kept_file(data, roles_kept(file$roles, colnames(data), say = FALSE), unclass(file)[past])
 }

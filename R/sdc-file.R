@@ -12,10 +12,10 @@
 # that take precedence over those of functions; `protected`, `remedy`: protections; `original`,
 # `forgotten`: see first_original(); `history`, `states`: see release-history.R; `told`: by which
 # columns and orders a recoded file reveals values; `part`: TRUE if records were left out,
-# `homeless` if household numbers were.
+# `hh_left_out` if household numbers were.
 past_parts <- c(
   "object", "defaults", "protected", "remedy", "original", "forgotten", "history", "states", "told",
-  "part", "homeless"
+  "part", "hh_left_out"
 )
 
 past_of <- function(file) {
