@@ -263,16 +263,18 @@ withhold_small_counts <- function(entries) {
       entry$hides <- TRUE
       entry$result <- without_shares(entry$result)
     }
+    others <- numeric()
     if (inherits(x, "sdc_file_check")) {
       # Complete records are those that other methods take. Of those with too few matches, whose
       # values were suppressed, some were incomplete before.
       missing <- unlist(shown[grepl("^missing", names(shown))])
       before <- outer(c(0, missing), c(0, shown$matches, shown$changes), `+`)
-      entry$result <- without_few_in_words(entry$result, c(n, n - shown$n, before))
+      others <- c(n, n - shown$n, before)
+      entry$result <- without_few_in_words(entry$result, others)
       shown$n <<- union(shown$n, n - x$diagnostics$n_incomplete)
       shown$missing <<- union(shown$missing, x$diagnostics$n_incomplete)
     }
-    entry$result <- without_few_told(entry$result)
+    entry$result <- without_few_told(entry$result, others)
     attr(entry$result, "fields") <- fields_of(entry$result)
     entry
   })
@@ -292,8 +294,9 @@ without_few_in_words <- function(x, others) {
   x
 }
 
-# A result without shares of few values that columns or the order reveal.
-without_few_told <- function(x) {
+# A result without shares of few values, alone or together with `others`, that columns or the order
+# reveal.
+without_few_told <- function(x, others) {
   tables <- c(
     "told_missing", "told_before", "told_others", "told_by_columns", "finer_columns",
     "told_by_order"
@@ -303,7 +306,8 @@ without_few_told <- function(x) {
     # Of an order `n` has all values, of a column those that it reveals.
     all <- if (name == "told_by_order") told$n else round(told$n / told$share)
     back <- round(told$share * all)
-    few <- are_few(back) | are_few(all) | are_few(all - back)
+    few <- are_few(all - back) | vapply(back, is_few_of, NA, others) |
+      vapply(all, is_few_of, NA, others)
     x$diagnostics[[name]]$n[few] <- NA
     x$diagnostics[[name]]$share[few & told$share < 1] <- NA
   }

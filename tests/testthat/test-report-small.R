@@ -269,6 +269,21 @@ test_that("words, rows of the board and pictures have no count of few records", 
   expect_identical(drawn(n_matches(large)), "n_matches")
 })
 
+test_that("shares of values that columns reveal are withheld as their counts are", {
+  told <- data.frame(variable = c("race", "region"), by = "weight", n = c(30, 11))
+  told$share <- told$n / c(60, 73)
+  page <- structure(list(diagnostics = list(told_missing = told)), class = "sdc_file_check")
+  gone <- function(others) is.na(without_few_told(page, others)$diagnostics$told_missing$share)
+  expect_identical(gone(700), c(FALSE, FALSE))
+  # 75 records have too few matches: 2 of these were missing before.
+  expect_identical(gone(c(700, 75)), c(FALSE, TRUE))
+  expect_identical(gone(c(700, 33)), c(TRUE, FALSE))
+  text <- "reveals 30 of 60 values of race, 11 of 73 values of region"
+  expect_identical(
+    few_as_na(text, c(700, 75)), "reveals 30 of 60 values of race, NA of NA values of region"
+  )
+})
+
 test_that("a share is shown or withheld with the count of its own row", {
   before <- data.frame(inc = 1000 + 10 * 1:700, debt = 500 + 7 * 1:700)
   shown <- function(after, width, vars = c("inc", "debt")) {
