@@ -66,7 +66,7 @@
 #' max(top_code(file, age = 65)$age) # 65
 global_recode <- function(data, ...) {
   ask <- enter("global_recode", patterns = TRUE)
-  recode_named(ask, list(...), recode_by)
+  recode_named(ask, given_values(...), recode_by)
 }
 
 #' @rdname global_recode
@@ -74,7 +74,7 @@ global_recode <- function(data, ...) {
 top_code <- function(data, ..., .by = c("value", "share", "records"),
                      .replace = c("end", "mean")) {
   ask <- enter("top_code", patterns = TRUE)
-  recode_ends(ask, list(...), "top", .by, .replace)
+  recode_ends(ask, given_values(...), "top", .by, .replace)
 }
 
 #' @rdname global_recode
@@ -82,7 +82,17 @@ top_code <- function(data, ..., .by = c("value", "share", "records"),
 bottom_code <- function(data, ..., .by = c("value", "share", "records"),
                         .replace = c("end", "mean")) {
   ask <- enter("bottom_code", patterns = TRUE)
-  recode_ends(ask, list(...), "bottom", .by, .replace)
+  recode_ends(ask, given_values(...), "bottom", .by, .replace)
+}
+
+# Arguments by name. One without a name can be that of a variable, which has no value here.
+given_values <- function(...) {
+  given <- rlang::enquos(...)
+  named <- nzchar(names(given))
+  c(
+    lapply(given[!named], function(x) tryCatch(rlang::eval_tidy(x), error = identity)),
+    lapply(given[named], rlang::eval_tidy)
+  )
 }
 
 recode_ends <- function(ask, given, end, by, replace) {

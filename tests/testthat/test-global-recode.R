@@ -84,6 +84,8 @@ test_that("what cannot be recoded is told", {
   }
   bad(global_recode(file), "global_recode(file, age = c(0, 15, 30, 65))")
   bad(global_recode(file, c(0, 15)), "A name is missing")
+  bad(global_recode(file, age, c(0, 15)), "global_recode(file, age = c(0, 15, 30, 65))")
+  bad(top_code(file, age, 80), "top_code(file, age = 80)")
   bad(global_recode(file, race = list(Other = "Martian")), "Not found: \"Martian\"")
   bad(global_recode(file, race = list("Other")), "be a list of values by the name")
   bad(global_recode(file, sex = c(1, 2)), "must be a number")
