@@ -10,7 +10,7 @@ made_of_column <- function(x, column) {
     list(codes = 1L + yes, n_values = 2L, known = TRUE, id = FALSE, yes_no = TRUE)
   }
   amount <- !column$known && is.numeric(x) && !is.factor(x)
-  zero <- if (amount) (as_bare(x) == 0) %in% TRUE
+  zero <- if (amount) known & as_bare(x) == 0
   is_sum <- !is.null(zero) && sum(zero) > 0.01 * n && sum(known & !zero) > 0.01 * n
   members <- if (repeats_as_households(sum(known), column$n_values)) {
     tabulate(column$codes[known])[ifelse(known, column$codes, NA)]
@@ -22,7 +22,19 @@ made_of_column <- function(x, column) {
     if (length(unique(members)) > 1) {
       list(list(codes = members, n_values = max(members), known = TRUE, id = FALSE))
     },
-    if (amount && !column$id && is_short_range(x)) list(column_of_number(round(as_bare(x))))
+    if (amount && !column$id && is_short_range(x)) list(rounded_column(as_bare(x)))
+  )
+}
+
+# Numbers within a short range, as those of whole years.
+rounded_column <- function(x) {
+  at <- as.integer(round(x) - round(min(x, na.rm = TRUE))) + 1L
+  at[is.na(at)] <- 0L
+  used <- tabulate(at) > 0
+  n_values <- sum(used)
+  list(
+    codes = c(0L, cumsum(used))[at + 1L], n_values = n_values,
+    known = sum(at > 0) >= 4 * n_values, id = FALSE
   )
 }
 
