@@ -235,8 +235,9 @@ written_told <- function(run, state, names) {
     of <- told[told$by == by, ]
     add_finding(
       run, "told_by_column", paste0(
-        frame_words(state$name), " is written with ", quote_names(by), ", which reveals ",
-        quote_names(of$variable), ": an intruder who knows it knows more than the key variables."
+        frame_words(state$name), " is written with ", quote_names(by), ", which",
+        if (all(of$part)) " narrows " else " reveals ", quote_names(of$variable),
+        ": an intruder who knows it knows more than the key variables."
       ), without_code(run, state$name, by), names = names
     )
   }

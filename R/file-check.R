@@ -46,8 +46,8 @@
 #'
 #' Verdicts take missing values as unknown. If released columns reveal or narrow them, measures that
 #' count matches are `"unclear"`: a suppressed age is known from the year of birth. Nor is any
-#' verdict `"ok"` if a column without a role is more detailed than a key variable that follows
-#' from it, as the age is than its group: leave it out, or make it a key variable.
+#' verdict `"ok"` if a column without a role is more detailed than a key variable, as the age or
+#' the year of birth is than a group of ages: leave it out, or make it a key variable.
 #'
 #' A record of which the file has k like it has k like it in the population at least. So a limit of
 #' 0.05 on the journalist risk is kept for certain if no key has fewer than 20 records and no record

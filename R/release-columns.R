@@ -50,6 +50,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   told <- lapply(rlang::set_names(names(columns)), tells)
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
+  } else {
+    narrowed_by_finer(columns, protected, told, least)
   }
   told <- named_once(told, narrowed, missing)
   if (pairs) {
@@ -150,7 +152,7 @@ told_rows <- function(told, part, columns, protected, variables) {
     frame(
       variable = names(found), by = rep(by, length(found)), share = share,
       n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found)),
-      part = rep(part, length(found)), finer = !part & share >= nearly & more %in% TRUE,
+      part = rep(part, length(found)), finer = share >= nearly & more %in% TRUE,
       n_renumbered = as_count(unname(found))
     )
   }, told, names(told), part)
@@ -629,12 +631,42 @@ values_narrowed <- function(column, v, released, least) {
   sum(misfit %in% TRUE | shown == 0 & !alike[at[rows]] %in% TRUE)
 }
 
-# Suppressed values of which a column that anyone knows leaves two, such as an age by the year of
-# birth: nearly all known values of a sample are one of the two commonest beside others with its
-# value, far more than are the two commonest of all.
+# Columns that nothing protects and that tell more than a variable does, such as the year of birth
+# than bands of three years.
+narrowed_by_finer <- function(columns, protected, told, least) {
+  found <- Map(function(column, told) {
+    nearly <- told >= 0.9 * lengths(lapply(protected[names(told)], `[[`, "rows"))
+    open <- protected[setdiff(names(protected), names(told)[nearly])]
+    open <- Filter(function(v) column$n_values >= 1.5 * max(v$codes), open)
+    in_two <- vapply(open, function(v) {
+      leaves_two(column, v, least) && are_correlated(column$codes, v$codes)
+    }, NA)
+    vapply(open[in_two], function(v) as.double(sum(column$codes > 0 & v$codes > 0)), 0)
+  }, columns, told[names(columns)])
+  Filter(length, found)
+}
+
+# Dates that persons of several records have in common leave two values of much, but not in order.
+are_correlated <- function(a, b) {
+  at <- a > 0 & b > 0
+  abs(stats::cor(a[at], b[at])) >= 0.9
+}
+
+# Suppressed values of which a column leaves two.
 values_in_two <- function(column, v, least) {
-  if (!column$known || !(v$compared || v$ties) || !any(v$shown > 0)) {
-    return(0)
+  if ((v$compared || v$ties) && any(v$shown > 0) && leaves_two(column, v, least)) {
+    sum(column$codes[v$rows] > 0 & v$shown[v$rows] == 0)
+  } else {
+    0
+  }
+}
+
+# Whether a column that anyone knows leaves two values of a variable, such as of an age by the year
+# of birth: nearly all known values of a sample are one of the two commonest beside others with its
+# value, far more than are the two commonest of all.
+leaves_two <- function(column, v, least) {
+  if (!column$known) {
+    return(FALSE)
   }
   at <- sampled_rows(column)
   group <- column$codes[at]
@@ -642,16 +674,13 @@ values_in_two <- function(column, v, least) {
   luck <- sum(utils::head(sort(tabulate(known$codes), TRUE), 2)) / length(known$rows)
   fit <- column_fit(group, known$codes)
   if (luck > 0.5 || fit$errors > 0.55 * fit$n) {
-    return(0)
+    return(FALSE)
   }
   ranks <- ranks_of_others(list(codes = group), known)
   asked <- ranks[[1]]$size > 0 | ranks[[2]]$size > 0
   within <- asked & Reduce(`|`, lapply(ranks[1:2], function(r) {
     r$size > 0 & r$value == known$codes[known$rows]
   }))
-  if (sum(within) < max(0.9, luck + 0.5) * sum(asked) ||
-        luck_of(sum(asked) - sum(within), sum(asked), 1 - luck) >= least) {
-    return(0)
-  }
-  sum(column$codes[v$rows] > 0 & v$shown[v$rows] == 0)
+  sum(within) >= max(0.9, luck + 0.5) * sum(asked) &&
+    luck_of(sum(asked) - sum(within), sum(asked), 1 - luck) < least
 }

@@ -93,7 +93,7 @@
 #' `x$diagnostics$told_by_columns` has one row per variable and column that reveals it:
 #' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
 #' share and number of the protected values that come back; `part`, `TRUE` if the column
-#' narrows them instead; `finer`, `TRUE` if it reveals 90% of them and has more values;
+#' narrows them instead; `finer`, `TRUE` if it reveals or narrows 90% of them and has more values;
 #' `identifier`, `TRUE` if the column numbers persons or households, so that
 #' `release_data()` leaves it out unless `keep_ids` names it (never dates and times);
 #' `n_renumbered`, the `n` that is left if `new_ids` names the column. It is `NULL` for a database,

@@ -875,6 +875,35 @@ test_that("a number that nearly orders a variable is named", {
   expect_gt(found[[2]], 0.5)
 })
 
+test_that("a year of birth is more detailed than bands of two or three years", {
+  set.seed(1)
+  n <- 3000
+  age <- sample(20:79, n, TRUE)
+  d <- data.frame(age = age, sex = sample(1:2, n, TRUE), born = 2020 - age - rbinom(n, 1, 0.5))
+  d$income <- round(exp(8 + age / 40 + stats::rnorm(n, 0, 0.3)))
+  # Half as many bands as years and fewer, each with two bands at most; the age itself has as many.
+  for (width in 1:3) {
+    d$age <- age %/% width * width
+    page <- quietly(file_check(d[c("age", "sex", "born", "income")], c("age", "sex"), k = 3))
+    finer <- page$diagnostics$finer_columns
+    verdict <- page$estimates$verdict[page$estimates$measure == "k"]
+    expect_lte(max(tapply(d$age, d$born, function(x) length(unique(x)))), 2)
+    expect_identical(finer$by, if (width > 1) "born" else character())
+    expect_identical(finer$n, if (width > 1) 3000L else integer())
+    expect_identical(verdict, if (width > 1) "unclear" else "ok")
+  }
+})
+
+test_that("a column that leaves two values out of order is no more detailed", {
+  # Records of a subject share a date, and so one of the sites.
+  set.seed(2)
+  of <- rep(seq_len(100), each = 10)
+  site <- sample(12, 100, TRUE)[of]
+  date <- as.Date("2024-01-01") + sample(60, 100, TRUE)[of]
+  page <- quietly(file_check(data.frame(site, sex = sample(1:2, 1000, TRUE), date), 1:2, k = 3))
+  expect_identical(nrow(page$diagnostics$finer_columns), 0L)
+})
+
 test_that("a column more detailed than a key variable may have exceptions", {
   n <- 1000
   for (share in c(0.005, 0.03, 0.06, 0.3)) {
