@@ -60,6 +60,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     of_numbers <- told_by_numbers(columns[among], parts$read[among], protected, told, n)
     told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
     narrowed <- c(narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
+    amounts <- lapply(as.list(data)[names(protected)], amount_of)
+    told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))

@@ -111,6 +111,51 @@ told_by_numbers <- function(columns, read, protected, told, n) {
   found
 }
 
+# Sums of three or more numbers, with any signs and factors, that tell a variable: a household's
+# members by the numbers of adults, pupils and infants. `amounts` are the variables as numbers.
+told_by_sums <- function(columns, read, amounts, protected, told, n) {
+  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
+  amounts <- Filter(Negate(is.null), amounts[names(protected)])
+  numbers <- Filter(function(x) mean(is.finite(x)) >= 0.9, lapply(read, amount_of))
+  numbers <- numbers[!vapply(columns[names(numbers)], `[[`, NA, "id")]
+  if (length(amounts) == 0 || n < 100 || length(numbers) < 3) {
+    return(NULL)
+  }
+  rows <- unique(round(seq(1, n, length.out = min(n, 1000))))
+  found <- list()
+  for (name in names(amounts)) {
+    parts <- utils::head(numbers[setdiff(names(numbers), name)], 50)
+    of <- sum_factors(lapply(parts, `[`, rows), amounts[[name]][rows])
+    if (length(of) > 2) {
+      made <- Reduce(`+`, Map(`*`, parts[names(of)], of))
+      digits <- 8 - ceiling(log10(max(abs(made[is.finite(made)]))))
+      told <- tells_of(column_of_number(round(made, digits)), protected[name], -14)
+      by <- paste(names(of), collapse = " + ")
+      found[[by]] <- c(found[[by]], not_few(told, protected))
+    }
+  }
+  Filter(length, found)
+}
+
+# The factors of a sum that is `y` in nine of ten records; none if there is no such sum.
+sum_factors <- function(x, y) {
+  x <- cbind(1, do.call(cbind, x))
+  at <- known <- is.finite(rowSums(x) + y)
+  for (turn in 1:4) {
+    if (sum(at) < max(50, 3 * ncol(x))) {
+      return(NULL)
+    }
+    factors <- stats::lm.fit(x[at, ], y[at])$coefficients
+    factors[is.na(factors)] <- 0
+    error <- abs(drop(x %*% factors) - y)
+    # What has an error is left out of the next turn.
+    at <- known & error <= stats::quantile(error[known], 0.8)
+  }
+  exact <- error[known] <= 1e-6 * max(abs(y[known]))
+  counts <- abs(factors) * apply(x, 2, stats::sd, na.rm = TRUE) > 1e-6 * stats::sd(y[known])
+  if (mean(exact) >= 0.9) factors[counts]
+}
+
 tells_or_narrows <- function(columns, protected, least) {
   told <- not_few(best_of(lapply(columns, tells_of, protected, least)), protected)
   narrowed <- best_of(lapply(columns, function(column) {

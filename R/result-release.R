@@ -152,8 +152,9 @@
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records, and differences, sums and ratios among the 12 columns of
 #' numbers or dates with most values. A pair is named if three values come back, or half of them.
-#' Relations between three columns, and those of other pairs that hold for fewer than 95% of the
-#' records, are not found.
+#' So is a sum, with any signs and factors, of three or more of 50 numbers that is right in 90% of
+#' the records, as the members of a household by those of each age. Other relations between three
+#' columns, and those of other pairs that hold for fewer than 95% of the records, are not found.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique

@@ -1167,6 +1167,39 @@ test_that("a household number of the file is left out after PRAM of other keys",
   expect_named(quietly(release_data(x, keep_ids = "hh")), c("town", "age", "hh"))
 })
 
+test_that("a sum of three or more columns that gives a variable is named", {
+  set.seed(4)
+  n <- 2000
+  d <- data.frame(
+    region = sample(6, n, TRUE), job = sample(letters, n, TRUE), adults = 1 + rbinom(n, 3, 0.4),
+    pupils = rbinom(n, 4, 0.25), infants = rbinom(n, 2, 0.2), income = stats::rlnorm(n, 9),
+    more = stats::rnorm(n)
+  )
+  d$members <- with(d, adults + pupils + infants)
+  asked <- c("adults", "pupils", "infants")
+  for (n_wrong in c(0, 100)) {
+    d$members[seq_len(n_wrong)] <- 3
+    # One of the numbers alone is no sum.
+    for (left_out in list(character(), "infants")) {
+      after <- before <- d[setdiff(names(d), left_out)]
+      gone <- seq(1, n, 40)
+      after$members[gone] <- NA
+      told <- told_by_columns(before, after, "members")
+      told <- told[lengths(strsplit(told$by, " + ", fixed = TRUE)) > 2, ]
+      right <- sum(rowSums(d[gone, asked]) == d$members[gone])
+      expect_identical(told$n, if (length(left_out)) integer() else right)
+      if (nrow(told)) expect_identical(told$by, "adults + pupils + infants")
+    }
+  }
+  # With factors and signs.
+  shares <- data.frame(a = sample(5, n, TRUE), b = sample(5, n, TRUE), d = sample(5, n, TRUE))
+  shares$rest <- with(shares, 40 - 2 * a - b + 0.5 * d)
+  after <- shares
+  after$b[1:50] <- NA
+  told <- told_by_columns(shares, after, "b")
+  expect_identical(told[1, c("by", "n")], frame(by = "a + d + rest", n = 50L))
+})
+
 test_that("a difference, a ratio or two dates that give a variable are named", {
   set.seed(11)
   n <- 2000
