@@ -108,8 +108,10 @@ test_that("members of a household are not seen by their places", {
     }
     released <- quietly(release_data(x))
     expect_false("home" %in% names(released))
-    runs <- rle(is.na(released$size))
-    expect_lt(max(runs$lengths[runs$values]), 4)
+    # Beside members whose size is missing, too: 83% and 19% before, as many after by chance in
+    # one of 10^5 orders.
+    beside <- function(size) mean(diff(which(is.na(size))) == 1)
+    expect_lt(beside(released$size), beside(x$data$size))
     expect_identical(page_verdict(released), "ok")
     expect_identical(page_verdict(quietly(release_data(x, shuffle = FALSE))), "unclear")
   }
