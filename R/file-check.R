@@ -452,7 +452,7 @@ told_missing <- function(file, seen, keys) {
     return(told)
   }
   # Key variables are associated: few values can seem to follow from another one.
-  told <- told[!told$by %in% keys | told$share >= 0.5, ]
+  told <- told[!told$by %in% told_among(told, keys)$by | told$share >= 0.5, ]
   told <- told[order(match(told$variable, keys), told$part | told$share < 0.5, -told$n), ]
   told[!duplicated(told[c("variable", "by")]), ]
 }

@@ -55,7 +55,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   }
   told <- named_once(told, narrowed, missing)
   if (pairs) {
-    among <- if (before) setdiff(names(columns), variables) else names(columns)
+    among <- if (before && !missing) setdiff(names(columns), variables) else names(columns)
     told <- c(told, told_by_pairs(columns[among], protected, told, n))
     of_numbers <- told_by_numbers(columns[among], parts$read[among], protected, told, n)
     told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
@@ -167,6 +167,8 @@ protected_source <- function(original, released) {
   if (is_mixed(original, released)) {
     original <- as.double(original)
     released <- as.double(released)
+  } else if (is.character(original) && is.factor(released)) {
+    released <- as.character(released)
   }
   source <- column_source(original, length(original))
   after <- if (!is.null(released)) column_source(released, length(original))
@@ -192,11 +194,13 @@ protected_values <- function(codes, n, asked) {
   }
   shown <- if (length(codes) > n) codes[n + seq_len(n)] else integer(n)
   differs <- which(shown > 0 & shown != original)
+  new <- !shown[differs] %in% original
+  # A group of values is none of them.
+  shown[differs[new]] <- 0L
   list(
     codes = original, shown = shown, compared = TRUE, missing = FALSE,
     # Values of others; a recoding has new ones.
-    exchanged = if (all(shown[differs] %in% original)) differs,
-    rows = which(original > 0 & shown != original)
+    exchanged = if (!any(new)) differs, rows = which(original > 0 & shown != original)
   )
 }
 
@@ -321,8 +325,11 @@ shown_by <- function(shown, column, v, least, at, back = shown(column, v)) {
     return(0)
   }
   known <- known_values(replace(v$codes, if (v$compared) v$rows, 0L)[at])
-  of_known <- shown(sample, known)
-  if (is_luck(of_known, known, least) || most_right(of_known, known, most) == 0) {
+  shows <- function(known) {
+    of_known <- shown(sample, known)
+    !is_luck(of_known, known, least) && most_right(of_known, known, most) > 0
+  }
+  if (!shows(known) && !(v$missing && shows(known_beside(known, sample$codes)))) {
     return(0)
   }
   n_right <- most_right(back, v)
@@ -337,6 +344,18 @@ has_places <- function(column, at) {
 
 known_values <- function(codes) {
   list(codes = codes, shown = codes, rows = which(codes > 0), missing = FALSE)
+}
+
+# As many known values beside each value of a column as are missing there: what a suppression chose
+# is seldom what is common in the file.
+known_beside <- function(known, group) {
+  n_missing <- tabulate(group[known$codes == 0], max(group, 0L))
+  rows <- known$rows[group[known$rows] > 0]
+  rows <- rows[order(group[rows], method = "radix")]
+  of <- group[rows]
+  rows <- rows[seq_along(of) - match(of, of) < n_missing[of]]
+  known$codes[-rows] <- 0L
+  replace(known, "rows", list(rows))
 }
 
 # Many protected values that do not nearly come back in a sample need not be looked at as a whole.

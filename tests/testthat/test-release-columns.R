@@ -1167,6 +1167,86 @@ test_that("a household number of the file is left out after PRAM of other keys",
   expect_named(quietly(release_data(x, keep_ids = "hh")), c("town", "age", "hh"))
 })
 
+# A diagnosis, mostly "none", and a medicine that is that of the illness for the share `tell`.
+people_on_medicine <- function(none, tell, n = 4000) {
+  ill <- sample(0:5, n, TRUE, c(none, (1 - none) * c(0.3, 0.25, 0.2, 0.15, 0.1)))
+  medicine <- ill
+  other <- ill > 0 & stats::runif(n) > tell
+  medicine[other] <- sample(0:5, sum(other), TRUE, c(3, 1, 1, 1, 1, 1))
+  other <- ill == 0 & stats::runif(n) < 0.05
+  medicine[other] <- sample(1:5, sum(other), TRUE)
+  data.frame(
+    diagnosis = c("none", paste0("ICD-", LETTERS[1:5]))[ill + 1],
+    age = pmin(20, stats::rgeom(n, 0.12)), sex = sample(2, n, TRUE),
+    region = sample(c("N", "S", "E", "W"), n, TRUE, 4:1), medicine = paste0("M", medicine)
+  )
+}
+
+test_that("rare values that were suppressed are judged by what is known beside them", {
+  for (none in c(0.5, 0.7, 0.8)) {
+    for (tell in c(0.7, 0.9)) {
+      set.seed(1)
+      d <- people_on_medicine(none, tell)
+      x <- quietly(suppress_cells(
+        sdc_file(d, names(d)[1:4]), k = 3, rule = "own", importance = c(age = 1.5)
+      ))
+      told <- x$diagnostics$told_by_columns
+      gone <- is.na(x$data$diagnosis)
+      counts <- table(d$medicine, d$diagnosis)
+      best <- colnames(counts)[max.col(counts, "first")][match(d$medicine, rownames(counts))]
+      expect_identical(told$n, sum(best[gone] == d$diagnosis[gone]))
+      page <- quietly(file_check(sdc_file(as.data.frame(x$data), names(d)[1:4]), k = 3))
+      expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+      of_file <- page$diagnostics$told_missing
+      expect_identical(of_file[c("variable", "by")], told[c("variable", "by")])
+      # What is expected by the known values.
+      counts <- table(d$medicine[!gone], d$diagnosis[!gone])
+      purity <- apply(counts, 1, max) / rowSums(counts)
+      expect_equal(of_file$n, round(sum(purity[d$medicine[gone]])))
+    }
+  }
+})
+
+test_that("values that a recoding leaves are not protected", {
+  for (tell in c(0.6, 0.8, 1)) {
+    set.seed(3)
+    d <- people_on_medicine(0.8, tell)
+    ill <- setdiff(unique(d$diagnosis), "none")
+    joined <- ifelse(d$diagnosis == "none", "none", "ill")
+    told <- told_by_columns(d, transform(d, diagnosis = factor(joined)), "diagnosis")
+    told <- told[told$by == "medicine", ]
+    counts <- table(d$medicine, d$diagnosis)
+    best <- colnames(counts)[max.col(counts, "first")][match(d$medicine, rownames(counts))]
+    gone <- d$diagnosis != "none"
+    expect_identical(told$n, sum(best[gone] == d$diagnosis[gone]))
+    expect_equal(told$share, mean(best[gone] == d$diagnosis[gone]))
+    expect_identical(
+      told_by_columns(d, transform(d, diagnosis = joined), "diagnosis")[c("by", "n")],
+      told_by_columns(d, transform(d, diagnosis = factor(joined)), "diagnosis")[c("by", "n")]
+    )
+  }
+})
+
+test_that("a key variable that follows from another one and a column is named in a file", {
+  set.seed(1)
+  n <- 800
+  d <- data.frame(
+    year = sample(66:73, n, TRUE), age = 16 + rbinom(n, 14, 0.35),
+    school = 9 + rbinom(n, 9, 0.4), region = sample(4, n, TRUE, 4:1)
+  )
+  d$later <- d$age + 80 - d$year
+  x <- quietly(suppress_cells(sdc_file(d, names(d)[1:4]), k = 3, rule = "own"))
+  page <- quietly(file_check(sdc_file(as.data.frame(x$data), names(d)[1:4]), k = 3))
+  told <- page$diagnostics$told_missing
+  gone <- is.na(x$data[c("year", "age")])
+  for (name in c("year", "age")) {
+    other <- setdiff(c("year", "age"), name)
+    mine <- told[told$variable == name & grepl(paste0("\\b", other, "\\b"), told$by), ]
+    expect_identical(mine$n[[1]], sum(gone[, name] & !gone[, other]))
+  }
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+})
+
 test_that("a sum of three or more columns that gives a variable is named", {
   set.seed(4)
   n <- 2000
