@@ -349,10 +349,11 @@ answer_sensitive <- function(entries) {
       }
     }),
     answer_each(entries, "attribute_risk", function(e, x) {
-      told <- told_measure(x)
+      told <- attribute_values(x, told_measure(x))
       paste0(
-        format_percent(max(attribute_values(x, told), 0, na.rm = TRUE)), " of the records have ",
-        "a value that the ", if (x$settings$released) "released file" else "key", " reveals."
+        format_percent(if (all(is.na(told))) NA_real_ else max(told, na.rm = TRUE)),
+        " of the records have a value that the ",
+        if (x$settings$released) "released file" else "key", " reveals."
       )
     })
   ), "n_homogeneous")

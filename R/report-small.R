@@ -309,8 +309,11 @@ without_few_told <- function(x, others) {
     few <- are_few(all - back) | vapply(back, is_few_of, NA, others) |
       vapply(all, is_few_of, NA, others)
     x$diagnostics[[name]]$n[few] <- NA
-    x$diagnostics[[name]]$share[few & told$share < 1] <- NA
+    # The chance of guessing is that of the few values.
+    x$diagnostics[[name]]$share[few & (told$share < 1 | name == "told_by_order")] <- NA
   }
+  by_order <- x$diagnostics$told_by_order
+  if (!is.null(by_order)) x$diagnostics$told_by_order$chance <- signif(by_order$chance, 1)
   x
 }
 
@@ -341,6 +344,7 @@ group_figures <- list(
     rep(list(function(e) e$prosecutor_mean * e$n), 3),
     c("n_cells", "prosecutor_mean", "journalist_population")
   ),
+  sdc_invariant_pram = list(n_cells = function(e) e$n_cells),
   sdc_suppress_cells = list(
     tau_before = function(e) e$tau_before, tau_after = function(e) e$tau_after
   )
@@ -350,6 +354,10 @@ without_groups <- function(x, exact, n, hides) {
   tell <- function(groups) are_few(n - groups) | hides & groups * least_alike > n
   of <- group_figures[[class(x)[[1]]]]
   for (name in names(of)) x$estimates[[name]][tell(of[[name]](exact$estimates))] <- NA
+  # Keys with one or two records, beside the number of these records, give those with one.
+  if (hides && inherits(x, "sdc_invariant_pram")) {
+    x$estimates[c("n_risky", "expected_changed")] <- NA_real_
+  }
   if (inherits(x, "sdc_file_check")) {
     # The risk of a key set is its number of groups by that of records.
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")

@@ -284,6 +284,67 @@ test_that("shares of values that columns reveal are withheld as their counts are
   )
 })
 
+test_that("a chance of guessing few values is not told", {
+  # The chance of the one category that was suppressed is the square of its share.
+  set.seed(3)
+  n <- 1000
+  region <- sort(sample(LETTERS[1:5], n, TRUE, c(0.4, 0.25, 0.15, 0.12, 0.08)))
+  of_order <- function(job) {
+    file <- sdc_file(data.frame(region, sex = rep_len(1:2, n), job), c("region", "sex", "job"))
+    x <- quietly(suppress_cells(file, k = 3, importance = c(region = 0.3)))
+    told <- x$diagnostics$told_by_order
+    list(told = told[told$variable == "region", ], text = external(x)$text)
+  }
+  # All with the fourth job live in A, but for one, or 30.
+  job <- rep_len(1:3, n)
+  job[which(region == "A")[1:40]] <- 4
+  few <- of_order(replace(job, match("C", region), 4))
+  expect_identical(few$told$n, 1L)
+  expect_match(few$text, "The order reveals region: ", fixed = TRUE)
+  expect_no_match(few$text, "by chance", fixed = TRUE)
+  job[which(region == "A")[1:300]] <- rep(5:34, each = 10)
+  job[which(region == "C")[1:30]] <- 5:34
+  many <- of_order(job)
+  expect_identical(many$told$n, 30L)
+  chance <- regmatches(many$text, regexpr("(?<=by chance )[0-9.]+(?=%)", many$text, perl = TRUE))
+  expect_identical(as.numeric(chance) / 100, signif(many$told$chance, 1))
+})
+
+test_that("keys that PRAM changes do not tell withheld uniques", {
+  set.seed(2)
+  n <- 1000
+  d <- data.frame(
+    age = sample(5, n, TRUE, c(40, 30, 20, 8, 2)), sex = sample(2, n, TRUE),
+    status = sample(3, n, TRUE, c(50, 45, 5)), car = sample(2, n, TRUE)
+  )
+  size <- table(do.call(paste, d))
+  x <- quietly(invariant_pram(sdc_file(d, names(d)), max_match_prob = 1 / 3))
+  # So many uniques are withheld, and twice the keys less the records would be their number.
+  expect_lt(sum(size == 1), 5)
+  expect_identical(
+    2L * x$estimates$n_risky - sum(size[size < 3]), sum(size == 1)
+  )
+  printed <- printed_numbers(external(x)$log)
+  expect_true(all(is.na(printed$value[printed$name %in% c("n_risky", "expected_changed")])))
+  expect_gt(sum(printed$name == "n_risky"), 0)
+})
+
+test_that("a withheld share is no share of nobody", {
+  set.seed(3)
+  n <- 1000
+  d <- data.frame(
+    age = sample(3, n, TRUE, c(50, 45, 5)), sex = sample(2, n, TRUE),
+    status = sample(3, n, TRUE, c(50, 48, 2)), region = sample(2, n, TRUE),
+    ill = sample(2, n, TRUE, c(1, 3))
+  )
+  file <- sdc_file(d, names(d)[1:4], sensitive = "ill")
+  x <- quietly(attribute_risk(file))
+  kinds <- stats::ave(d$ill, do.call(paste, d[1:4]), FUN = function(ill) length(unique(ill)))
+  expect_gt(sum(kinds == 1), 0)
+  said <- "0% of the records have a value that the key reveals"
+  expect_no_match(external(quietly(file_check(file)), x)$text, paste0("\\b", said))
+})
+
 test_that("a share is shown or withheld with the count of its own row", {
   before <- data.frame(inc = 1000 + 10 * 1:700, debt = 500 + 7 * 1:700)
   shown <- function(after, width, vars = c("inc", "debt")) {
