@@ -432,7 +432,8 @@ without_blanks <- function(file, asked) {
     } else if (is.character(x)) {
       which(!nzchar(x))
     }
-    if (length(blank)) {
+    # Beside missing values a blank is a value.
+    if (length(blank) && !anyNA(x)) {
       data[[name]][blank] <- NA
       coded[[name]]$codes[blank] <- 0L
     }

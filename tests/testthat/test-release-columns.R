@@ -1247,6 +1247,16 @@ test_that("a key variable that follows from another one and a column is named in
   expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
 })
 
+test_that("a blank is a value where others are missing", {
+  set.seed(1)
+  job <- sample(c("", "a", "b"), 600, TRUE)
+  d <- data.frame(job, sex = sample(2, 600, TRUE), code = match(job, c("b", "", "a")) * 10)
+  n_told <- function(d) quietly(file_check(d, c("job", "sex"), k = 3))$diagnostics$told_missing$n
+  expect_identical(n_told(d), sum(job == ""))
+  d$job[1:20] <- NA
+  expect_identical(n_told(d), 20L)
+})
+
 test_that("a sum of three or more columns that gives a variable is named", {
   set.seed(4)
   n <- 2000
