@@ -25,7 +25,7 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::planes::count_sets;
-use super::tail::{fit_tail_with, Position, TopRisks};
+use super::tail::{fit_tail_with, Position, RankWeights, TopRisks};
 use super::ties::merge_ties;
 use super::uniqueness::{uniqueness, BitRows, Uniqueness};
 use super::{estimate, Estimate, TailSettings, ThetaOne};
@@ -278,7 +278,8 @@ pub struct Without<'a> {
     ties: Vec<Range<usize>>,
     n_sets: usize,
     n_records: u64,
-    n_top: usize,
+    /// The place of the threshold among all sets.
+    at: Position,
     /// Logits of counts from `lowest` on.
     lowest: u32,
     logits: Vec<f64>,
@@ -334,7 +335,7 @@ impl<'a> Without<'a> {
             ties,
             n_sets,
             n_records,
-            n_top: Position::exceeded_by(n_sets, settings.pi_u).n_top(n_sets),
+            at: Position::exceeded_by(n_sets, settings.pi_u),
             lowest,
             logits,
             settings,
@@ -351,11 +352,12 @@ impl<'a> Without<'a> {
         let blocks: Vec<Vec<Option<f64>>> =
             parallel::try_map(patterns.first_rows.chunks(256), monitor, |rows| {
                 let mut numerators = Vec::new();
+                let mut weights = RankWeights::new(self.settings.pwm);
                 Ok(rows
                     .iter()
                     .map(|&row| match row {
                         u32::MAX => None,
-                        row => self.risk(bits.row(row as usize), &mut numerators),
+                        row => self.risk(bits.row(row as usize), &mut numerators, &mut weights),
                     })
                     .collect())
             })?;
@@ -364,7 +366,12 @@ impl<'a> Without<'a> {
 
     /// The risk without a record with these bits: what
     /// [`estimate`](super::estimate) gives for the counts after its removal.
-    fn risk(&self, bits: &[u64], numerators: &mut Vec<u64>) -> Option<f64> {
+    fn risk(
+        &self,
+        bits: &[u64],
+        numerators: &mut Vec<u64>,
+        weights: &mut RankWeights,
+    ) -> Option<f64> {
         let denominator = 2 * self.n_records;
         let counts = self.distinct.iter().zip(&self.places);
         numerators.clear();
@@ -379,7 +386,7 @@ impl<'a> Without<'a> {
         let ones = (numerators.iter())
             .take_while(|&&numerator| numerator == denominator)
             .count();
-        let (n, n_top) = match self.settings.theta_one {
+        let (n, at) = match self.settings.theta_one {
             ThetaOne::One if ones > 0 => return Some(1.0),
             ThetaOne::Exclude if ones > 0 => {
                 let n = self.n_sets - ones;
@@ -387,16 +394,15 @@ impl<'a> Without<'a> {
                     return None;
                 }
                 numerators.drain(..ones);
-                let at = Position::exceeded_by(n, self.settings.pi_u);
-                (n, at.n_top(n))
+                (n, Position::exceeded_by(n, self.settings.pi_u))
             }
             _ => {
                 // Half a class less than every record.
                 numerators[..ones].fill(denominator - 1);
-                (self.n_sets, self.n_top)
+                (self.n_sets, self.at)
             }
         };
-        numerators.truncate(n_top);
+        numerators.truncate(at.n_top(n));
         let risks = TopRisks {
             numerators,
             denominator,
@@ -409,8 +415,7 @@ impl<'a> Without<'a> {
                 self.logits[(numerator / 2 - u64::from(self.lowest)) as usize]
             }
         };
-        fit_tail_with(risks, self.settings.pi_u, self.settings.pwm, logit)
-            .risk(self.settings.alpha[0])
+        fit_tail_with(risks, self.settings.pi_u, at, weights, logit).risk(self.settings.alpha[0])
     }
 }
 

@@ -14,6 +14,34 @@ pub enum Pwm {
     Unbiased,
 }
 
+/// The weights of excesses in ascending order, kept for the next fit of as many.
+#[derive(Debug, Clone)]
+pub struct RankWeights {
+    pwm: Pwm,
+    of_rank: Vec<f64>,
+}
+
+impl RankWeights {
+    /// Weights by these moments, of no excesses yet.
+    pub fn new(pwm: Pwm) -> Self {
+        Self {
+            pwm,
+            of_rank: Vec::new(),
+        }
+    }
+
+    fn of(&mut self, n: usize) -> &[f64] {
+        if self.of_rank.len() != n {
+            let weight = |j: usize| match self.pwm {
+                Pwm::Plotting => 1.0 - (j as f64 - 0.35) / n as f64,
+                Pwm::Unbiased => (n as f64 - j as f64) / (n as f64 - 1.0),
+            };
+            self.of_rank = (1..=n).map(weight).collect();
+        }
+        &self.of_rank
+    }
+}
+
 /// The largest of `n` risks, in descending order, over one denominator.
 #[derive(Debug, Clone, Copy)]
 pub struct TopRisks<'a> {
@@ -101,17 +129,19 @@ impl TopRisks<'_> {
 
     /// The quantile that a share of `share` exceeds, definition 8.
     pub fn exceeded_by(&self, share: Probability) -> f64 {
-        let at = Position::exceeded_by(self.n, share);
+        self.quantile(Position::exceeded_by(self.n, share))
+    }
+
+    fn quantile(&self, at: Position) -> f64 {
         let risk = |k: usize| self.ratio(self.ascending(k));
         at.between(risk(at.lower), risk(at.upper))
     }
 
     /// Numerators strictly above a threshold, in descending order.
     pub fn above(&self, threshold: f64) -> &[u64] {
-        let n = self
-            .numerators
-            .partition_point(|&x| self.ratio(x) > threshold);
-        &self.numerators[..n]
+        // Few are listed that do not exceed it.
+        let last = (self.numerators.iter()).rposition(|&x| self.ratio(x) > threshold);
+        &self.numerators[..last.map_or(0, |last| last + 1)]
     }
 }
 
@@ -121,6 +151,8 @@ impl TopRisks<'_> {
 pub struct Tail {
     /// The threshold u, the empirical 1 - pi_u quantile.
     pub threshold: f64,
+    /// Its logit.
+    at_threshold: f64,
     /// Risks strictly above it.
     pub n_exceedances: usize,
     /// Shape and scale; `None` where the moments do not determine them.
@@ -145,24 +177,29 @@ pub struct Tail {
 /// Equal excesses have `a0 = 2 a1` under unbiased weights: there is no shape,
 /// and as excesses draw together T tends to the largest risk, which it then is.
 pub fn fit_tail(risks: TopRisks, pi_u: Probability, pwm: Pwm) -> Tail {
-    fit_tail_with(risks, pi_u, pwm, |numerator| risks.logit(numerator))
+    let at = Position::exceeded_by(risks.n, pi_u);
+    let logit = |numerator| risks.logit(numerator);
+    fit_tail_with(risks, pi_u, at, &mut RankWeights::new(pwm), logit)
 }
 
-/// [`fit_tail`] with logits that the caller knows: `logit(numerator)` must be
-/// what [`TopRisks::logit`] gives.
+/// [`fit_tail`] with what the caller knows of many fits: the place of the threshold, weights, and
+/// logits; `logit(numerator)` must be what [`TopRisks::logit`] gives.
 pub fn fit_tail_with(
     risks: TopRisks,
     pi_u: Probability,
-    pwm: Pwm,
+    at: Position,
+    weights: &mut RankWeights,
     logit: impl Fn(u64) -> f64,
 ) -> Tail {
-    let threshold = risks.exceeded_by(pi_u);
+    let pwm = weights.pwm;
+    let threshold = risks.quantile(at);
     let exceedances = risks.above(threshold);
     let n = exceedances.len();
     let at_threshold = logit_of(threshold);
     let excess = |numerator: u64| logit(numerator) - at_threshold;
     let mut tail = Tail {
         threshold,
+        at_threshold,
         n_exceedances: n,
         shape_scale: None,
         equal: pwm == Pwm::Unbiased && n > 1 && exceedances[0] == exceedances[n - 1],
@@ -174,13 +211,10 @@ pub fn fit_tail_with(
         return tail;
     }
     let (mut a0, mut a1) = (0.0, 0.0);
-    for (j, &numerator) in (1..).zip(exceedances.iter().rev()) {
-        let weight = match pwm {
-            Pwm::Plotting => 1.0 - (f64::from(j) - 0.35) / n as f64,
-            Pwm::Unbiased => (n as f64 - f64::from(j)) / (n as f64 - 1.0),
-        };
-        a0 += excess(numerator);
-        a1 += weight * excess(numerator);
+    for (&weight, &numerator) in weights.of(n).iter().zip(exceedances.iter().rev()) {
+        let excess = excess(numerator);
+        a0 += excess;
+        a1 += weight * excess;
     }
     a0 /= n as f64;
     a1 /= n as f64;
@@ -210,7 +244,7 @@ impl Tail {
         }
         let (shape, scale) = self.shape_scale?;
         let rise = rise(shape, scale, log_ratio);
-        Some(logistic(logit_of(self.threshold) + rise))
+        Some(logistic(self.at_threshold + rise))
     }
 }
 
