@@ -31,10 +31,15 @@ told_by_pairs <- function(columns, protected, told, n) {
   least <- -14 - log(ncol(pairs) * length(protected))
   found <- lapply(seq_len(ncol(pairs)), function(i) {
     pair <- columns[pairs[, i]]
-    told_alone <- unlist(lapply(unname(told[names(pair)]), names))
-    open <- setdiff(colnames(values), c(names(pair), told_alone))
+    # What one of the two reveals half of, or half of what both reveal, is named for it.
+    alone <- c(best_of(told[names(pair)]), numeric())
+    half <- names(alone)[2 * alone >= lengths(lapply(protected[names(alone)], `[[`, "rows"))]
+    open <- setdiff(colnames(values), c(names(pair), half))
     open <- open[agree_inside(codes_of_pair(pair, rows), values[, open, drop = FALSE])]
-    if (length(open)) not_few(tells_of(pair_column(pair), protected[open], least), protected)
+    if (length(open)) {
+      both <- tells_of(pair_column(pair), protected[open], least)
+      not_few(both[!(2 * alone[names(both)] > both) %in% TRUE], protected)
+    }
   })
   names(found) <- apply(pairs, 2, function(p) paste(names(columns)[p], collapse = " + "))
   found[lengths(found) > 0]

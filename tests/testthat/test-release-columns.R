@@ -1257,6 +1257,26 @@ test_that("a blank is a value where others are missing", {
   expect_identical(n_told(d), 20L)
 })
 
+test_that("a pair is named of which one column reveals a few values", {
+  set.seed(1)
+  n <- 1200
+  d <- data.frame(first = sample(6, n, TRUE), second = sample(6, n, TRUE))
+  # The last digit of a sum follows from neither, but where the second one has a rare value.
+  d$colour <- letters[(d$first + d$second) %% 6 + 1]
+  d[1:20, c("second", "colour")] <- list(7, "b")
+  after <- d
+  gone <- c(1:2, seq(30, n, 50))
+  after$colour[gone] <- NA
+  told <- told_by_columns(d, after, "colour")
+  expect_identical(
+    told[c("by", "n")], frame(by = c("second + first", "second"), n = c(length(gone), 2L))
+  )
+  # All but two are revealed by the second alone.
+  after <- d
+  after$colour[c(1:20, 30, 80)] <- NA
+  expect_identical(told_by_columns(d, after, "colour")$by, "second")
+})
+
 test_that("a sum of three or more columns that gives a variable is named", {
   set.seed(4)
   n <- 2000
