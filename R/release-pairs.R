@@ -96,24 +96,31 @@ told_by_numbers <- function(columns, read, protected, told, n) {
   if (length(protected) == 0 || n < 100 || length(numbers) < 2) {
     return(NULL)
   }
-  pairs <- utils::combn(names(numbers), 2)
+  # Of few values a pair was tried as it is.
+  pairs <- Filter(
+    function(pair) prod(n_values[pair]) > 150, utils::combn(names(numbers), 2, simplify = FALSE)
+  )
+  names(pairs) <- vapply(pairs, paste, "", collapse = " + ")
   rows <- unique(round(seq(1, n, length.out = min(n, 1000))))
   some <- lapply(numbers, `[`, rows)
   values <- do.call(cbind, lapply(protected, function(v) v$codes[rows]))
   differ <- apply(values, 2, function(v) 1 - sum(tabulate(v)^2) / sum(v > 0)^2)
-  least <- -14 - log(3 * ncol(pairs) * length(protected))
-  found <- apply(pairs, 2, function(pair) {
+  least <- -14 - log(3 * length(pairs) * length(protected))
+  first <- some_protected(protected, n)
+  of_first <- lapply(numbers, `[`, first$rows)
+  all_first <- length(first$rows) == n
+  lapply(pairs, function(pair) {
     told_alone <- unlist(lapply(unname(told[c(pair, paste(pair, collapse = " + "))]), names))
     open <- setdiff(names(protected), c(pair, told_alone))
     made <- lapply(list(`-`, `+`, `/`), function(form) {
       made <- function(x) form(x[[pair[[1]]]], x[[pair[[2]]]])
       follow <- follows_nearly(made(some), values[, open, drop = FALSE], differ[open])
-      if (any(follow)) column_of_number(made(numbers))
+      if (any(follow) && (all_first || tells_some(made(of_first), first$protected[open]))) {
+        column_of_number(made(numbers))
+      }
     })
     tells_or_narrows(Filter(length, made), protected[open], least)
-  }, simplify = FALSE)
-  names(found) <- apply(pairs, 2, paste, collapse = " + ")
-  found
+  })
 }
 
 # Sums of three or more numbers, with any signs and factors, that tell a variable: a household's
@@ -159,6 +166,27 @@ sum_factors <- function(x, y) {
   exact <- error[known] <= 1e-6 * max(abs(y[known]))
   counts <- abs(factors) * apply(x, 2, stats::sd, na.rm = TRUE) > 1e-6 * stats::sd(y[known])
   if (mean(exact) >= 0.9) factors[counts]
+}
+
+# Protected values and others of large files, about 20,000 records, with which to begin.
+some_protected <- function(protected, n) {
+  place <- integer(n)
+  place[seq(1, n, max(1, n %/% 10000))] <- 1L
+  for (v in protected) {
+    few <- seq(1, length(v$rows), max(1, length(protected) * length(v$rows) %/% 10000))
+    place[v$rows[few]] <- 1L
+  }
+  rows <- which(place > 0)
+  place[rows] <- seq_along(rows)
+  list(rows = rows, protected = lapply(protected, function(v) {
+    at <- place[v$rows]
+    v[c("codes", "shown", "rows")] <- list(v$codes[rows], v$shown[rows], at[at > 0])
+    v
+  }))
+}
+
+tells_some <- function(x, protected) {
+  any(lengths(tells_or_narrows(list(column_of_number(x)), protected, 0)) > 0)
 }
 
 tells_or_narrows <- function(columns, protected, least) {
