@@ -467,7 +467,13 @@ told_here <- function(file, told) {
 # What protections found by comparing with the original. What key variables tell of each other is
 # for measures that count keys.
 told_before <- function(file, asked) {
-  told <- told_among(told_here(file, file$told$columns), names(file$data))
+  told <- file$told$columns
+  # An sdcMicroObj has no history, but the values of its beginning.
+  first <- if (!is.null(file$object)) first_original(file)
+  if (!is.null(first)) {
+    told <- told_by_columns(first, file$data, names(file$original), file$roles$hh_id)
+  }
+  told <- told_among(told_here(file, told), names(file$data))
   by_keys <- told$by %in% told_among(told, asked$keys)$by
   told[!(by_keys & told$variable %in% asked$keys), ]
 }

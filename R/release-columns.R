@@ -99,16 +99,17 @@ protected_and_columns <- function(data, released, changed, others, asked, coded,
   } else {
     source_codes(c(unname(originals), unname(columns)))
   }
-  protected <- lapply(codes[seq_along(originals)], function(coded) {
-    protected_values(coded$codes, n, asked)
-  })
+  released <- rlang::set_names(codes[length(originals) + seq_along(columns)], names(columns))
+  protected <- Map(function(coded, name) {
+    protected_values(coded$codes, n, asked, released[[name]]$codes)
+  }, codes[seq_along(originals)], names(originals))
   names(protected) <- names(originals)
   protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
   columns <- Map(function(name, coded) {
     column <- column_that_tells(read[[name]], name, coded, ids)
     column$codes[protected[[name]]$exchanged] <- 0L
     column
-  }, names(columns), codes[length(originals) + seq_along(columns)])
+  }, names(columns), released)
   list(protected = protected, columns = columns, read = read)
 }
 
@@ -184,7 +185,7 @@ is_mixed <- function(a, b) {
 # Codes of the original values, `shown` those of the released ones, both 0 if unknown, and
 # the rows whose original value is not shown; of a file without a release (`before`) all, or
 # those that may have been suppressed, its `missing` values.
-protected_values <- function(codes, n, asked) {
+protected_values <- function(codes, n, asked, released) {
   original <- codes[seq_len(n)]
   if (asked$before) {
     return(list(
@@ -192,16 +193,59 @@ protected_values <- function(codes, n, asked) {
       ties = asked$ties, rows = which((original == 0) == asked$missing)
     ))
   }
-  shown <- if (length(codes) > n) codes[n + seq_len(n)] else integer(n)
+  comparable <- length(codes) > n
+  shown <- if (comparable) codes[n + seq_len(n)] else integer(n)
   differs <- which(shown > 0 & shown != original)
   new <- !shown[differs] %in% original
-  # A group of values is none of them.
-  shown[differs[new]] <- 0L
-  list(
+  v <- list(
     codes = original, shown = shown, compared = TRUE, missing = FALSE,
     # Values of others; a recoding has new ones.
     exchanged = if (!any(new)) differs, rows = which(original > 0 & shown != original)
   )
+  group <- if (comparable) replace(integer(n), differs[new], shown[differs[new]]) else released
+  group <- joined_groups(original, group)
+  if (is.null(group)) {
+    return(v)
+  }
+  # A group of values is none of them; one with a single value tells it.
+  v$shown[group > 0] <- 0L
+  if (!comparable) v$rows <- v$rows[group[v$rows] > 0 | released[v$rows] == 0]
+  v$apart <- replace(v, "rows", list(v$rows[group[v$rows] == 0]))
+  v$joined <- joined_values(v, group)
+  v
+}
+
+# For each record the group of several values that it shows, 0 if none; NULL if values were not
+# recoded: each has one group, and a group many records.
+joined_groups <- function(original, group) {
+  rows <- which(original > 0 & group > 0)
+  one_each <- group[rows] == group[rows][match(original[rows], original[rows])]
+  several <- unique(group[rows][original[rows] != original[rows][match(group[rows], group[rows])]])
+  if (all(one_each) && length(several) > 0 && length(rows) >= 10 * length(unique(group[rows]))) {
+    replace(group, !group %in% several, 0L)
+  }
+}
+
+# The values that were joined: whoever sees the group guesses its commonest value.
+joined_values <- function(v, group) {
+  rows <- which(group > 0 & v$codes > 0)
+  fit <- column_fit(group[rows], v$codes[rows])
+  guess <- replace(integer(length(group)), rows, fit$best[match(group[rows], fit$group)])
+  codes <- replace(integer(length(group)), rows, v$codes[rows])
+  list(
+    codes = codes, shown = integer(length(group)), compared = TRUE, missing = FALSE, rows = rows,
+    group = group, guess = guess
+  )
+}
+
+# A column and the group that a record shows, as one.
+within_groups <- function(column, group) {
+  known <- which(column$codes > 0L & group > 0L)
+  codes <- group[known] * as.double(column$n_values) + column$codes[known]
+  values <- sort(unique(codes))
+  column$codes <- replace(integer(length(group)), known, match(codes, values))
+  column$n_values <- length(values)
+  column
 }
 
 source_codes <- function(sources) {
@@ -255,19 +299,24 @@ count_renumbered <- function(rows, columns, tells) {
 # nearly a function are left out. Where it has exceptions, other records with its value count: those
 # born in a year are nearly all of two ages, those that agree in a household's weight live together.
 tells_of <- function(column, protected, least) {
-  at <- sampled_rows(column)
-  told <- vapply(protected, told_value, 0, column, least, at)
+  told <- vapply(protected, function(v) {
+    if (is.null(v$joined)) {
+      return(told_value(v, column, least))
+    }
+    joined <- told_value(v$joined, within_groups(column, v$joined$group), least)
+    joined + if (length(v$apart$rows)) told_value(v$apart, column, least) else 0
+  }, 0)
   told[told > 0]
 }
 
 # What is looked at a second time, or not at all, is computed when it is.
-told_value <- function(v, column, least, at, near = column_fit(column$codes[at], v$codes[at]),
+told_value <- function(v, column, least, at = sampled_rows(column), near = fit_by(column, v, at),
                        back = values_shown(column, known_to_anyone(v, column)),
                        count = told_by_others(column, v, least, at, near, back)) {
   if (!may_tell(near)) {
     return(count)
   }
-  fit <- column_fit(column$codes, v$codes)
+  fit <- fit_by(column, v, seq_along(v$codes))
   of_values <- is_function(fit, least)
   of_order <- !isFALSE(column$in_order) && is_in_order(fit, least)
   as.double(if (column$known && of_values) {
@@ -363,12 +412,19 @@ may_show <- function(sample, v, at, shown) {
   rows <- match(v$rows, at, 0L)
   rows <- rows[rows > 0]
   length(at) == length(v$codes) || length(rows) < 200 || {
-    part <- list(codes = v$codes[at], shown = v$shown[at], rows = rows, missing = v$missing)
+    part <- lapply(v[c("codes", "shown", "guess")], `[`, at)
+    part[c("rows", "missing")] <- list(rows, v$missing)
     !is_luck(shown(sample, part), part, 0, 0.6 * least_gain)
   }
 }
 
 # Functions -----------------------------------------------------------------------
+
+fit_by <- function(column, v, at) {
+  fit <- column_fit(column$codes[at], v$codes[at])
+  if (!is.null(v$guess)) fit$commonest <- mean((v$guess == v$codes)[v$rows])
+  fit
+}
 
 # Of each value of a column, in order: the commonest value of the variable (`best`). Over
 # all: records, those beyond the first of each value (`extra`), those with another value
@@ -495,7 +551,7 @@ most_right <- function(back, v, most = 0.5) {
 # The same, if they are a twentieth of the protected values, and more than luck in guessing gives.
 more_than_guessed <- function(back, v) {
   n_asked <- sum(back$asked)
-  chance <- mean(back$original[back$asked] == which.max(tabulate(v$codes)))
+  chance <- share_guessed(back, v)
   n_right <- sum(back$right)
   enough <- n_right >= max(3, 0.05 * length(v$rows))
   if (enough && stats::pbinom(n_right - 1, n_asked, chance, FALSE) < 0.01) n_right else 0
@@ -522,17 +578,23 @@ values_shown <- function(column, v) {
   } else {
     size > rest
   }
-  list(right = right, asked = asked, original = original)
+  list(right = right, asked = asked, original = original, guess = v$guess[v$rows])
 }
 
 least_gain <- 0.25
+
+# The share of values asked that are the commonest, of the file or of the group of each.
+share_guessed <- function(back, v) {
+  guess <- back$guess[back$asked]
+  mean(back$original[back$asked] == if (is.null(guess)) which.max(tabulate(v$codes)) else guess)
+}
 
 # TRUE if guessing the commonest value is as good but for `gain`, or so many right values are no
 # surprise. Few wrong values, a third of those of guessing, tell of a common value, too.
 is_luck <- function(back, v, least, gain = least_gain) {
   original <- back$original[back$asked]
   counts <- tabulate(v$codes)
-  commonest <- mean(original == which.max(counts))
+  commonest <- share_guessed(back, v)
   chance <- max(commonest, mean(counts[original]) / sum(counts))
   n <- length(original)
   n_right <- sum(back$right[back$asked])
@@ -604,7 +666,7 @@ values_near <- function(column, v) {
   rest <- Reduce(pmax, lapply(1:4, function(i) {
     ifelse(near[, i] %in% NA | near[, i] == original, 0, rowSums(near == near[, i], na.rm = TRUE))
   }))
-  list(right = mine > rest, asked = asked, original = original)
+  list(right = mine > rest, asked = asked, original = original, guess = v$guess[v$rows][rows])
 }
 
 # Values that are narrowed ---------------------------------------------------------
