@@ -95,6 +95,7 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
     return(NULL)
   }
   columns <- own_columns(file$data)
+  if (is.null(parent)) run$past <- c(run$past, columns)
   state <- list(
     name = name, file = file, columns = columns, pointers = addresses_of(columns),
     address = rlang::obj_address(value), hash = frame_hash(value), kind = class(value)[[1]],

@@ -59,7 +59,7 @@ frame_line <- function(run, state) {
     keys = public_text(run, quote_names(state$file$roles$key_vars)),
     above = judged && any(page$rows$verdict == "above"),
     fix = if (judged && any(page$rows$verdict == "above") && !secret) {
-      remedy_code(state, run$limit)
+      public_code(run, remedy_code(state, run$limit))
     } else {
       ""
     }

@@ -14,6 +14,7 @@
 #   held, held_before   findings of lines that a later line may repair, see add_finding(), and those
 #                that were told last
 #   ids          columns that identify and were in a followed file, by name
+#   past         columns of frames that were read: their values are secret when they are gone, too
 #   folder       files in the working folder, by which writers are seen that are not watched
 #   known        whether a watched function writes a file in this expression
 #   seeded       whether a seed was set
@@ -27,6 +28,7 @@ run_script <- function(lines, limit, log) {
     log = log, at = 0L, followed = list(),
     others = list(), written = list(), seeded = FALSE, calibrated = NULL, looking = FALSE,
     texts = list(), places = list(), held = list(), held_before = list(), ids = list(),
+    past = list(),
     folder = folder_state(), known = FALSE, findings = list(), frames = list(), cost = 0
   ), parent = emptyenv())
   watch_functions(function(kind, name, what, value) watched_call(run, kind, name, what))
@@ -96,7 +98,8 @@ add_finding <- function(run, code, message, fix = "", place = "above", names = c
   copied <- any(names %in% unlist(lapply(file_copiers, base::names)))
   if (length(fix) == 0 || copied) fix <- ""
   one <- finding(position, code, public_text(run, message), fix, place, severity)
-  if (!identical(public_text(run, fix, quote = "[`\"]"), one$fix)) one$fix <- one$place <- ""
+  one$fix <- public_code(run, one$fix)
+  if (!nzchar(one$fix)) one$place <- ""
   if (is.null(repaired) || !nzchar(name)) {
     run$findings <- c(run$findings, list(one))
   } else {
@@ -132,6 +135,13 @@ public_text <- function(run, text, quote = "\"") {
   text
 }
 
+# The same of a line of code, which has names without quotes: it is left out as a whole.
+public_code <- function(run, code) {
+  names <- all.vars(parse(text = code, keep.source = FALSE))
+  named <- any(vapply(names, is_secret, NA, run = run))
+  if (named || !identical(public_text(run, code, quote = "[`\"]"), code)) "" else code
+}
+
 is_secret <- function(run, name) {
   if (name %in% run$words) {
     return(FALSE)
@@ -148,7 +158,7 @@ is_secret <- function(run, name) {
   }
   any(vapply(c(run$followed, run$others), function(state) {
     any(vapply(state$columns, holds, NA))
-  }, NA))
+  }, NA)) || any(vapply(run$past, holds, NA))
 }
 
 # Records a call of one of the script's functions. Errors here must not end the script.
@@ -424,6 +434,7 @@ bad_comment <- function(run, comment, why = NULL) {
 # A frame that is not followed: where it was made, whether it was read, and its columns, which
 # are held so that their addresses stay theirs.
 other_frame <- function(run, value, code) {
+  if (any(all.names(code) %in% script_readers)) run$past <- c(run$past, columns_of(value))
   list(
     address = rlang::obj_address(value), columns = columns_of(value), at = run$at,
     read = any(all.names(code) %in% script_readers), hash = frame_hash(value), adopted = FALSE,

@@ -402,6 +402,25 @@ test_that("no value travels in a class or in a name", {
   expect_match(x$findings$message[x$findings$line == 8], "class \"error\"", fixed = TRUE)
 })
 
+test_that("no value travels in a fix, nor after its column was dropped", {
+  read <- c(
+    "library(sdcRisk)", "x <- cbind(nals_prison, who = paste0(\"SECRET\", 1:182))",
+    "write.csv(x, \"x.csv\", row.names = FALSE)", "rm(x)",
+    "#| sdc: key_vars = c(CENREG, DAGE3, EDUC3)", "people <- read.csv(\"x.csv\")",
+    "nm <- people$who[1]"
+  )
+  more <- list(
+    column = c("people[[nm]] <- seq(0.5, 91, 0.5)", "people[[people$who[2]]] <- people$DAGE3"),
+    key = "names(people)[names(people) == \"DAGE3\"] <- nm"
+  )
+  for (lines in more) {
+    x <- check_text(c(read, lines, "people$who <- NULL", "write.csv(people, \"o.csv\")"))
+    expect_true("above_limit" %in% x$findings$code)
+    expect_match(x$findings$message, "a name that is a value", fixed = TRUE, all = FALSE)
+    expect_false(any(grepl("SECRET[0-9]", unlist(lapply(c(x$findings, x$frames), as.character)))))
+  }
+})
+
 test_that("a file that leaves the temporary folder is judged there", {
   x <- check_text(c(
     start, "one <- tempfile(fileext = \".csv\")", "two <- tempfile(fileext = \".csv\")",
