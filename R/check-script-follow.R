@@ -86,7 +86,7 @@ reaching_calls <- c(
 # The state of `value`, NULL if no roles are known. What its columns tell, compared with those of
 # the frame that it descends from, is found on the way.
 follow <- function(run, value, name, target, before, comment = NULL, written = FALSE) {
-  parent <- parent_of(value, name, target, before)
+  parent <- parent_of(value, name, target, before, run$parsed$first[[run$at]])
   file <- file_of(run, value, parent, comment)
   if (is.null(file)) {
     if (!written && !is.null(parent) && made_plain(value, parent, run)) {
@@ -143,8 +143,9 @@ whole_state <- function(run, state) {
 }
 
 # The frame of which `value` was made: one that the line names, or that shares a column. If neither
-# is known, one whose key variables `value` has by name with no other values.
-parent_of <- function(value, name, target, before) {
+# is known, one whose key variables `value` has by name with no other values. A frame that `line`
+# made is that of an earlier turn of a loop, from which the next seldom comes.
+parent_of <- function(value, name, target, before, line) {
   if (length(before) == 0) {
     return(NULL)
   }
@@ -158,7 +159,8 @@ parent_of <- function(value, name, target, before) {
     alike <- sum(names(columns) %in% names(state$columns))
     of_keys <- any(keys %in% names(columns)) || any(theirs[keys] %in% at)
     known <- named || shared > 0 && of_keys
-    if (known) 2 + 3 * shared + alike + (state$name == name) / 2 else 0
+    own <- state$name == name
+    if (known) 2 + 3 * shared + alike + if (state$line == line) -own else own / 2 else 0
   }, 0)
   if (max(score) > 0) {
     return(before[[which.max(score)]])

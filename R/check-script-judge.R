@@ -141,7 +141,7 @@ written_frame <- function(run, value, names, variable) {
   } else {
     target <- target_of(run$parsed$code[[run$at]])
     target$name <- NULL
-    like <- parent_of(value, "", target, run$followed)
+    like <- parent_of(value, "", target, run$followed, run$parsed$first[[run$at]])
     if (!nzchar(variable) && !is.null(like) && is_part(value, like)) variable <- like$name
     follow(run, value, variable, target, run$followed, written = TRUE)
   }

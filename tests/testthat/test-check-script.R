@@ -421,6 +421,22 @@ test_that("no value travels in a fix, nor after its column was dropped", {
   }
 })
 
+test_that("parts that a loop writes are compared with the file that they are of", {
+  lines <- c(
+    "library(sdcRisk)", "keys <- c(\"CENREG\", \"DAGE3\", \"EDUC3\")",
+    "people <- nals_prison[keys]",
+    "out <- release_data(suppress_cells(sdc_file(people, keys), k = 3), shuffle = FALSE)",
+    "regions <- unique(as.character(na.omit(out$CENREG)))", "for (r in regions) {",
+    "  part <- out[which(out$CENREG == r), ]",
+    "  write.csv(part, paste0(r, \".csv\"))", "}"
+  )
+  expect_identical(check_text(lines, limit = list(k = 1))$findings$code, character())
+  lines[[7]] <- sub("out[", "people[", lines[[7]], fixed = TRUE)
+  found <- check_text(lines, limit = list(k = 3))$findings
+  expect_identical(unique(found$line[found$code == "above_limit"]), 8L)
+  expect_false("remedy_undone" %in% found$code)
+})
+
 test_that("a file that leaves the temporary folder is judged there", {
   x <- check_text(c(
     start, "one <- tempfile(fileext = \".csv\")", "two <- tempfile(fileext = \".csv\")",
