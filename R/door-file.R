@@ -424,7 +424,9 @@ released_file <- function(x, arg) counted_file(uncounted_release(x, arg))
 uncounted_release <- function(x, arg) {
   check_result(x)
   if (is_sdcmicro(x$data)) {
-    return(micro_file(x$data, arg))
+    file <- micro_file(x$data, arg)
+    file$told$columns <- x$diagnostics$told_by_columns
+    return(file)
   }
   used <- x$settings[c("weight_var", "hh_id", "strata_var")]
   # Of a suppression `key_vars` are linked variables, too.

@@ -136,14 +136,16 @@
 #' protection a column with more exceptions counts, too. A value comes back if most other records
 #' with an equal value of the column have it, or most of the four next to it in the order of a
 #' column of many values. The share of these must be at least a half, and larger by 25 percentage
-#' points than guessing the commonest value of the file gives, or have a third of its errors and
-#' at most 10%. If it tells by where it is missing or zero, 80% must come back. If known values
-#' come back in this way, as a written file shows, a twentieth of the protected ones is enough, at
-#' least three, if guessing gives so many with a chance below 1%. Missing values of a file without
-#' history, and those that were missing before a protection, are judged by known ones alone: `n` is
-#' the number expected to come back, by the shares of the commonest values. A column of codes that
-#' leaves two of many suppressed values, for 90% of the records, narrows them. Key variables are
-#' named before a protection if 90% of their values come back.
+#' points than guessing the commonest value of the file gives, or have a third of its errors and at
+#' most 10%. A recoded value is compared with the others of its group, whose commonest value is the
+#' guess: husbands and wives who were joined come back by the sex. If it tells by where it is
+#' missing or zero, 80% must come back. If known values come back in this way, as a written file
+#' shows, a twentieth of the protected ones is enough, at least three, if guessing gives so many
+#' with a chance below 1%. Missing values of a file without history, and those that were missing
+#' before a protection, are judged by known ones alone: `n` is the number expected to come back, by
+#' the shares of the commonest values. A column of codes that leaves two of many suppressed values,
+#' for 90% of the records, narrows them. Key variables are named before a protection if 90% of
+#' their values come back.
 #'
 #' **Key variables** are known together, so what they reveal of each other does not matter. A
 #' suppressed value that follows from a released key variable does, as a state from its city: it is

@@ -590,3 +590,26 @@ test_that("distinct l-diversity is the number of sensitive values among the matc
     expect_identical(as_plain(ours), distinct(object))
   }
 })
+
+test_that("an object remembers what columns reveal of the values before a recoding", {
+  set.seed(1)
+  n <- 2000
+  d <- data.frame(age = sample(20:59, n, TRUE), sex = sample(2, n, TRUE), w = 10)
+  d$partner <- ifelse(stats::runif(n) < 0.85, d$age, sample(20:59, n, TRUE))
+  told_of <- function(x) {
+    recoded <- hushed(global_recode(x, age = c(20, 30, 40, 50)))
+    release <- hushed(release_data(suppress_cells(recoded, k = 3)))
+    lapply(list(recoded, release), function(file) {
+      page <- hushed(file_check(file, k = 3))
+      list(
+        page$estimates$verdict[page$estimates$measure == "k"],
+        page$diagnostics$told_before[c("variable", "by", "n")]
+      )
+    })
+  }
+  of_file <- told_of(sdc_file(d, c("age", "sex"), weight_var = "w"))
+  expect_identical(of_file[[1]][[1]], "unclear")
+  expect_identical(of_file[[1]][[2]]$by, "partner")
+  object <- object_of(d, c("age", "sex"), weightVar = "w")
+  expect_identical(told_of(object), of_file)
+})
