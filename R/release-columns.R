@@ -221,7 +221,7 @@ joined_groups <- function(original, group) {
   rows <- which(original > 0 & group > 0)
   one_each <- group[rows] == group[rows][match(original[rows], original[rows])]
   several <- unique(group[rows][original[rows] != original[rows][match(group[rows], group[rows])]])
-  if (all(one_each) && length(several) > 0 && length(rows) >= 10 * length(unique(group[rows]))) {
+  if (all(one_each) && length(several) > 0 && length(rows) >= 10 * sum(tabulate(group[rows]) > 0)) {
     replace(group, !group %in% several, 0L)
   }
 }
@@ -234,17 +234,22 @@ joined_values <- function(v, group) {
   codes <- replace(integer(length(group)), rows, v$codes[rows])
   list(
     codes = codes, shown = integer(length(group)), compared = TRUE, missing = FALSE, rows = rows,
-    group = group, guess = guess
+    group = group, guess = guess, guessed = mean(guess[rows] == codes[rows])
   )
 }
 
 # A column and the group that a record shows, as one.
 within_groups <- function(column, group) {
-  known <- which(column$codes > 0L & group > 0L)
-  codes <- group[known] * as.double(column$n_values) + column$codes[known]
-  values <- sort(unique(codes))
-  column$codes <- replace(integer(length(group)), known, match(codes, values))
-  column$n_values <- length(values)
+  at <- which(column$codes > 0L & group > 0L)
+  codes <- (group[at] - 1) * column$n_values + column$codes[at]
+  most <- max(group) * as.double(column$n_values)
+  codes <- if (most <= 4 * length(group)) {
+    cumsum(tabulate(codes, most) > 0)[codes]
+  } else {
+    match(codes, sort(unique(codes)))
+  }
+  column$codes <- replace(integer(length(group)), at, codes)
+  column$n_values <- max(codes, 0L)
   column
 }
 
@@ -422,7 +427,7 @@ may_show <- function(sample, v, at, shown) {
 
 fit_by <- function(column, v, at) {
   fit <- column_fit(column$codes[at], v$codes[at])
-  if (!is.null(v$guess)) fit$commonest <- mean((v$guess == v$codes)[v$rows])
+  if (!is.null(v$guess)) fit$commonest <- v$guessed
   fit
 }
 
