@@ -103,7 +103,10 @@ test_that("a light suppression, or households, say nothing", {
   d <- enterprises()
   d <- rbind(d, transform(d[1:2, ], branch = 30))
   d$hh <- rep(1:251, each = 2)
-  expect_no_message(x <- suppress_cells(d, c("branch", "sex"), k = 3, hh_id = "hh"))
+  expect_no_message(
+    x <- suppress_cells(d, c("branch", "sex"), k = 3, hh_id = "hh"),
+    class = "sdcRisk_message_heavy_suppression"
+  )
   expect_gt(x$estimates$n_suppressed, 0)
   expect_null(x$diagnostics$cheaper)
   expect_no_match(format(x), "Suppression removes")
