@@ -57,9 +57,14 @@ inform_told <- function(told, how,
   )
 }
 
-# The columns by which values are told; of a pair one is enough.
+# The columns by which values are told; of a pair one is enough, if possible no protected variable.
 telling_columns <- function(told, names) {
-  unique(ifelse(told$by %in% names, told$by, sub(" \\+ .*", "", told$by)))
+  alone <- told$by %in% names
+  out <- unique(told$by[alone])
+  for (parts in strsplit(told$by[!alone], " + ", fixed = TRUE)) {
+    if (!any(parts %in% out)) out <- c(out, c(setdiff(parts, told$variable), parts)[[1]])
+  }
+  out
 }
 
 # linked = list(age = "birth_year"), as text; NULL if no column can be suppressed with the

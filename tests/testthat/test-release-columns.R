@@ -1316,6 +1316,15 @@ test_that("a pair is named of which one column reveals a few values", {
   expect_identical(told_by_columns(d, after, "colour")$by, "second")
 })
 
+test_that("of a pair one column is to leave, and no protected variable", {
+  told <- data.frame(
+    variable = c("age", "age", "region", "age"),
+    by = c("group", "job + group", "age + town", "job + pay + rent")
+  )
+  columns <- c("age", "region", "group", "job", "town", "pay", "rent")
+  expect_identical(telling_columns(told, columns), c("group", "town", "job"))
+})
+
 test_that("a sum of three or more columns that gives a variable is named", {
   set.seed(4)
   n <- 2000
