@@ -207,7 +207,7 @@ protected_values <- function(codes, n, asked, released) {
   if (is.null(group)) {
     return(v)
   }
-  # A group of values is none of them; one with a single value tells it.
+  # A group is not one of its values, but reveals its value if it has only one.
   v$shown[group > 0] <- 0L
   if (!comparable) v$rows <- v$rows[group[v$rows] > 0 | released[v$rows] == 0]
   v$apart <- replace(v, "rows", list(v$rows[group[v$rows] == 0]))
@@ -226,7 +226,7 @@ joined_groups <- function(original, group) {
   }
 }
 
-# The values that were joined: whoever sees the group guesses its commonest value.
+# The values that were joined. An intruder who sees the group guesses its commonest value.
 joined_values <- function(v, group) {
   rows <- which(group > 0 & v$codes > 0)
   fit <- column_fit(group[rows], v$codes[rows])

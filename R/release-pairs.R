@@ -149,7 +149,7 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
   Filter(length, found)
 }
 
-# The factors of a sum that is `y` in nine of ten records; none if there is no such sum.
+# The factors of the sum that is `y` in nine of ten records, if there is one.
 sum_factors <- function(x, y) {
   x <- cbind(1, do.call(cbind, x))
   at <- known <- is.finite(rowSums(x) + y)
@@ -178,11 +178,14 @@ some_protected <- function(protected, n) {
   }
   rows <- which(place > 0)
   place[rows] <- seq_along(rows)
-  list(rows = rows, protected = lapply(protected, function(v) {
-    at <- place[v$rows]
-    v[c("codes", "shown", "rows")] <- list(v$codes[rows], v$shown[rows], at[at > 0])
+  some <- function(v) {
+    of_records <- intersect(c("codes", "shown", "group", "guess"), names(v))
+    v[of_records] <- lapply(v[of_records], `[`, rows)
+    v$rows <- place[v$rows][place[v$rows] > 0]
+    for (part in intersect(c("apart", "joined"), names(v))) v[[part]] <- some(v[[part]])
     v
-  }))
+  }
+  list(rows = rows, protected = lapply(protected, some))
 }
 
 tells_some <- function(x, protected) {

@@ -881,7 +881,7 @@ test_that("a year of birth is more detailed than bands of two or three years", {
   age <- sample(20:79, n, TRUE)
   d <- data.frame(age = age, sex = sample(1:2, n, TRUE), born = 2020 - age - rbinom(n, 1, 0.5))
   d$income <- round(exp(8 + age / 40 + stats::rnorm(n, 0, 0.3)))
-  # Half as many bands as years and fewer, each with two bands at most; the age itself has as many.
+  # A year of birth has one or two ages or bands. There are as many years as ages.
   for (width in 1:3) {
     d$age <- age %/% width * width
     page <- quietly(file_check(d[c("age", "sex", "born", "income")], c("age", "sex"), k = 3))
@@ -1323,6 +1323,20 @@ test_that("of a pair one column is to leave, and no protected variable", {
   )
   columns <- c("age", "region", "group", "job", "town", "pay", "rent")
   expect_identical(telling_columns(told, columns), c("group", "town", "job"))
+})
+
+test_that("pairs of numbers are tried on parts of large files, recoded ones too", {
+  set.seed(1)
+  n <- 45001
+  d <- data.frame(days = sample(60, n, TRUE), start = sample(5000, n, TRUE))
+  d$end <- d$start + d$days
+  few <- d
+  few$days[c(5, 44999, seq(7, n, 9000))] <- NA
+  for (after in list(few, transform(d, days = cut(days, seq(0, 60, 10))))) {
+    expect_no_warning(told <- told_by_columns(d, after, "days"))
+    expect_setequal(strsplit(told$by, " + ", fixed = TRUE)[[1]], c("start", "end"))
+    expect_identical(told$n, if (anyNA(after$days)) sum(is.na(after$days)) else 45001L)
+  }
 })
 
 test_that("a sum of three or more columns that gives a variable is named", {
