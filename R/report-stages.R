@@ -40,10 +40,11 @@ stages_of <- function(results, data, words) {
   unname(stages)
 }
 
-# The original behind a protection of a file that was protected before, NULL of others, and if this
-# session does not know it.
+# The original behind a protection of a file that was protected before, or may have been, as an
+# sdcMicroObj; NULL of others, and if this session does not know it.
 chain_begun <- function(x) {
-  chained <- inherits(x, protection_classes) && length(attr(x, "past")$history)
+  chained <- inherits(x, protection_classes) &&
+    (length(attr(x, "past")$history) > 0 || is_sdcmicro(x$data))
   if (chained) tryCatch(file_before(x, "..."), sdcRisk_error = function(e) NULL)
 }
 

@@ -180,7 +180,7 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
     if (!is.null(checked)) settings$limit <- checked
   }
   paths <- report_paths(file, overwrite)
-  entries <- report_entries(given, data)
+  entries <- report_entries(given, if (is_sdcmicro(data)) file_data(data) else data)
   if (!internal) warn_small_file(entries)
   content <- report_content(entries, given$comparisons, settings)
   log <- report_log(content, settings)

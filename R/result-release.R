@@ -53,7 +53,8 @@
 #' could carry values are dropped: columns keep their class, levels, labels, units, time zone
 #' and formats, and the data frame is a data frame, tibble or data.table.
 #'
-#' @param x A result of [invariant_pram()] or [suppress_cells()], or a recoded file.
+#' @param x A result of [invariant_pram()] or [suppress_cells()], a recoded file, or an sdcMicroObj
+#'   that was changed.
 #' @inheritParams sdcRisk-params
 #' @param keep_ids Names of columns that identify persons or households and should be
 #'   released anyway, or `TRUE` for all of them.
@@ -152,8 +153,9 @@
 #' named if half of the missing values come back.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
-#' and a fifth as many values as records, and differences, sums and ratios among the 12 columns of
-#' numbers or dates with most values. A pair is named if three values come back, or half of them.
+#' and a fifth as many values as records, and differences, sums, ratios and products among the 12
+#' columns of numbers or dates with most values, of dates also in years (a date of birth and the
+#' year of a survey). A pair is named if three values come back, or half of them.
 #' So is a sum, with any signs and factors, of three or more of 50 numbers that is right in 90% of
 #' the records, as the members of a household by those of each age. Other relations between three
 #' columns, and those of other pairs that hold for fewer than 95% of the records, are not found.
@@ -209,17 +211,23 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
   announce("release_data")
   check_no_dots(...)
   file <- as_file(x, "x")
-  if (length(file$history) == 0) {
-    stop_argument(
-      "x", "be a file to which something was done", found = "It is as it came.",
-      advice = "`suppress_cells()`, `invariant_pram()` and `global_recode()` protect it."
-    )
-  }
+  if (length(file$history) == 0) stop_untouched()
   if (!is.null(file$table)) {
     check_table_release(shuffle, new_ids)
     columns <- released_of_table(file$table, file$roles, keep_ids, drop)
     return(as_release(file, with_held_levels(recoded_release(file$table, columns))))
   }
+  release_file(file, shuffle, new_ids, keep_ids, drop)
+}
+
+stop_untouched <- function() {
+  stop_argument(
+    "x", "be a file to which something was done", found = "It is as it came.",
+    advice = "`suppress_cells()`, `invariant_pram()` and `global_recode()` protect it."
+  )
+}
+
+release_file <- function(file, shuffle, new_ids, keep_ids, drop) {
   parts <- list(
     data = file$data, settings = file$roles,
     order = if (anyNA(file$told$order$by)) secret_order(n_records(file$data)),
@@ -230,6 +238,23 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
 
 #' @export
 release_data.sdc_open_file <- release_data.sdc_file
+
+# The object as it is now, compared with its original data.
+#' @export
+release_data.sdcMicroObj <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_ids = NULL,
+                                     drop = NULL) {
+  announce("release_data")
+  check_no_dots(...)
+  file <- as_file(x, "x")
+  from <- first_original(file)
+  if (is.null(from)) stop_untouched()
+  changed <- names(file$original)
+  file$told <- list(
+    order = chain_told(from, file$data, changed, file$roles$hh_id),
+    columns = chain_told_by_columns(from, NULL, file$data, changed, file$roles$hh_id, changed)
+  )
+  release_file(file, shuffle, new_ids, keep_ids, drop)
+}
 
 # `data` without the values before, whatever this session knows. What an order reveals stays as
 # long as the records are in it, or the column that gives it is there.
@@ -291,9 +316,7 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   data <- bare_data(x$data)
   if (!is.data.frame(data)) stop_not_whole("release")
   new_ids <- named_of(data, new_ids, "new_ids")
-  # An sdcMicroObj keeps its columns, but for those that were named.
-  named <- c("id_vars", if (!is_sdcmicro(x$data)) "hh_id")
-  ids <- union(identifiers_of(data, x$settings), unlist(roles[named]))
+  ids <- union(identifiers_of(data, x$settings), unlist(roles[c("id_vars", "hh_id")]))
   left_out <- left_out_columns(data, ids, keep_ids, drop, new_ids)
   inform_still_told(data, told_renumbered(x$diagnostics$told_by_columns, new_ids), left_out)
   staying <- without_columns(as.data.frame(data), left_out)

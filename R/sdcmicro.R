@@ -31,11 +31,12 @@ micro_file <- function(object, arg = "data", state = "current") {
   file
 }
 
-# Key variables as they were when the object was made, of those that it changed since.
+# Columns as they were when the object was made, of those that it changed since.
 micro_originals <- function(slots, data) {
+  held <- unlist(lapply(slots[micro_columns], names), use.names = FALSE)
   names <- Filter(function(name) {
     !identical(as_bare(slots$origData[[name]]), as_bare(data[[name]]))
-  }, intersect(names(slots$manipKeyVars), names(slots$origData)))
+  }, intersect(held, names(slots$origData)))
   columns <- lapply(rlang::set_names(names), function(name) slots$origData[[name]])
   if (NROW(slots$origData) == nrow(data)) columns
 }

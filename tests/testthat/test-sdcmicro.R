@@ -287,7 +287,8 @@ test_that("suppress_cells() gives the object back as localSuppression() leaves i
   object <- found$data
   expect_s4_class(object, "sdcMicroObj")
   plain <- hushed(suppress_cells(testdata, keys, weight_var = "sampling_weight"))
-  expect_identical(as.data.frame(release_data(found, shuffle = FALSE)), plain$data)
+  released <- hushed(release_data(found, shuffle = FALSE, keep_ids = "ori_hid"))
+  expect_identical(as.data.frame(released), plain$data)
   expect_identical(sdcMicro::extractManipData(object), plain$data)
   expect_identical(
     as.numeric(sdcMicro::kAnon_violations(object, FALSE, 3)), 0
@@ -310,7 +311,8 @@ test_that("invariant_pram() gives the object back as pram() leaves it", {
   found <- hushed(invariant_pram(before))
   set.seed(3)
   plain <- hushed(invariant_pram(data, keys, weight_var = "sampling_weight"))
-  expect_identical(as.data.frame(release_data(found, shuffle = FALSE)), plain$data)
+  released <- hushed(release_data(found, shuffle = FALSE, keep_ids = "ori_hid"))
+  expect_identical(as.data.frame(released), plain$data)
   expect_identical(sdcMicro::extractManipData(found$data), plain$data)
   summary <- slot_of(found$data, "pram")$summary
   expect_identical(summary$nrChanges, plain$variables$n_changed)
@@ -395,7 +397,7 @@ test_that("every verb takes the result of a protection of an object", {
   perturbed <- hushed(invariant_pram(full, hh_id = NULL))
   for (found in list(blanked, perturbed)) {
     expect_s4_class(found$data, "sdcMicroObj")
-    expect_identical(dim(hushed(release_data(found))), dim(testdata))
+    expect_identical(dim(hushed(release_data(found, keep_ids = "ori_hid"))), dim(testdata))
     expect_gt(length(utils::capture.output(print(found))), 3)
     expect_s3_class(summary(found), "sdc_summary")
     expect_gt(nrow(as.data.frame(found)), 0)
@@ -612,4 +614,43 @@ test_that("an object remembers what columns reveal of the values before a recodi
   expect_identical(of_file[[1]][[2]]$by, "partner")
   object <- object_of(d, c("age", "sex"), weightVar = "w")
   expect_identical(told_of(object), of_file)
+})
+
+test_that("a recoded object is released and reported as its data frame is", {
+  used <- c("urbrur", "roof", "age", "sex")
+  plain <- sdc_file(testdata, used, weight_var = "sampling_weight", hh_id = "ori_hid")
+  object <- object_of(key_vars = used, numVars = "income", hhId = "ori_hid")
+  chains <- list(
+    function(x) global_recode(x, age = c(0, 15, 30, 45, 60, 75)),
+    function(x) top_code(x, age = 70), function(x) microaggregate(x, "income", k = 5)
+  )
+  for (chain in chains) {
+    recoded <- hushed(chain(object))
+    told <- attr(hushed(release_data(recoded)), "kept")$told$columns
+    released <- hushed(release_data(recoded, shuffle = FALSE))
+    expected <- hushed(release_data(chain(plain), shuffle = FALSE))
+    expect_setequal(names(released), names(expected))
+    expect_false("ori_hid" %in% names(released))
+    for (name in names(expected)) {
+      expect_identical(as.character(released[[name]]), as.character(expected[[name]]))
+    }
+    of_plain <- attr(hushed(release_data(chain(plain))), "kept")$told$columns
+    expect_identical(told[c("variable", "by", "n")], of_plain[c("variable", "by", "n")])
+    suppressed <- hushed(suppress_cells(recoded, k = 3))
+    before <- hushed(file_check(object))
+    path <- tempfile(fileext = ".html")
+    hushed(sdc_report(before, suppressed, after = file_check(suppressed), file = path))
+    log <- jsonlite::read_json(sub("html$", "json", path))
+    expect_setequal(
+      vapply(log$results, function(x) paste(x[["function"]], x$stage), ""),
+      c("file_check before", "suppress_cells before", "file_check after")
+    )
+    hushed(sdc_report(data = object, before, file = path, overwrite = TRUE))
+  }
+  expect_match(message_of(release_data(object)), "It is as it came")
+})
+
+test_that("perturbed objects keep no household numbers in their release", {
+  released <- hushed(release_data(invariant_pram(full, max_match_prob = 0.5)))
+  expect_false("ori_hid" %in% names(released))
 })
