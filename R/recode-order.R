@@ -51,7 +51,8 @@ date_order <- function(known) {
   list(rank = match(dates, sorted_values(dates)), dates = dates, format = format)
 }
 
-# Text that is dates as dates, whose order is that of time; any other column as it is.
+# Text that is dates, or dates with times of day, as these, whose order is that of time; any other
+# column as it is.
 dates_of_text <- function(x) {
   values <- known_texts(x)
   if (!any(grepl("[0-9]{4}", utils::head(values, 1000)))) {
@@ -60,7 +61,22 @@ dates_of_text <- function(x) {
   plain <- plain_text(values)
   known <- !plain %in% non_responses
   dates <- if (any(known)) date_order(plain[known])$dates
-  if (is.null(dates)) x else dates[match(as.character(x), values[known])]
+  if (is.null(dates)) {
+    return(x)
+  }
+  seconds <- seconds_of_day(plain[known])
+  if (any(seconds > 0)) dates <- .POSIXct(86400 * as.double(dates) + seconds, "UTC")
+  dates[match(as.character(x), values[known])]
+}
+
+seconds_of_day <- function(text) {
+  at <- regexpr(time_pattern, text)
+  parts <- strsplit(gsub("[ tz]", "", regmatches(text, at)), ":")
+  seconds <- numeric(length(text))
+  seconds[at > 0] <- vapply(parts, function(part) {
+    sum(as.double(sub(",", ".", part)) * c(3600, 60, 1)[seq_along(part)])
+  }, 0)
+  seconds
 }
 
 # Names of months and of days of the week in six languages, with usual abbreviations.

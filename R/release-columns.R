@@ -54,18 +54,20 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     narrowed_by_finer(columns, protected, told, least)
   }
   told <- named_once(told, narrowed, missing)
+  n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)
   if (pairs) {
     among <- if (before && !missing) setdiff(names(columns), variables) else names(columns)
-    told <- c(told, told_by_pairs(columns[among], protected, told, n))
-    of_numbers <- told_by_numbers(columns[among], parts$read[among], protected, told, n)
-    told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
-    narrowed <- c(narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
     amounts <- lapply(as.list(data)[names(protected)], amount_of)
+    of_numbers <- told_by_numbers(columns[among], parts$read[among], amounts, protected, told, n)
+    told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
+    told <- c(told, told_by_pairs(columns[among], protected, told, n))
+    narrowed <- c(narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
+    n_values <- c(n_values, vapply(of_numbers, `[[`, 0L, "n_values"))
     told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
-  ), columns, protected, variables)))
+  ), columns, n_values, protected, variables)))
   if (!before) {
     # Key variables are associated: a few values of one follow from another by chance.
     by_keys <- rows$by %in% told_among(rows, variables)$by
@@ -142,11 +144,11 @@ tells_in_any_form <- function(column, values, protected, least) {
   pmax(found, with_exceptions)
 }
 
-# The table of what was found, by column; `part`: that which narrows values alone.
-told_rows <- function(told, part, columns, protected, variables) {
+# The table of what was found, by column, or by pair, of so many values; `part`: that which narrows
+# values alone.
+told_rows <- function(told, part, columns, n_values, protected, variables) {
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
   identifiers <- setdiff(identifiers, variables)
-  n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)
   rows <- Map(function(found, by, part) {
     share <- unname(found / lengths(lapply(protected[names(found)], `[[`, "rows")))
     # An intruder knows an age with exceptions, but hardly the number of a household.

@@ -31,18 +31,28 @@ told_by_pairs <- function(columns, protected, told, n) {
   least <- -14 - log(ncol(pairs) * length(protected))
   found <- lapply(seq_len(ncol(pairs)), function(i) {
     pair <- columns[pairs[, i]]
-    # What one of the two reveals half of, or half of what both reveal, is named for it.
-    alone <- c(best_of(told[names(pair)]), numeric())
-    half <- names(alone)[2 * alone >= lengths(lapply(protected[names(alone)], `[[`, "rows"))]
-    open <- setdiff(colnames(values), c(names(pair), half))
+    as_numbers <- names(told[[paste(names(pair), collapse = " + ")]])
+    open <- setdiff(open_to_pair(names(pair), told, protected), as_numbers)
     open <- open[agree_inside(codes_of_pair(pair, rows), values[, open, drop = FALSE])]
     if (length(open)) {
       both <- tells_of(pair_column(pair), protected[open], least)
-      not_few(both[!(2 * alone[names(both)] > both) %in% TRUE], protected)
+      not_few(without_alone(both, names(pair), told), protected)
     }
   })
   names(found) <- apply(pairs, 2, function(p) paste(names(columns)[p], collapse = " + "))
   found[lengths(found) > 0]
+}
+
+# What one of a pair reveals half of, or half of what both reveal, is named for it.
+open_to_pair <- function(pair, told, protected) {
+  alone <- best_of(told[pair])
+  half <- 2 * alone >= lengths(lapply(protected[names(alone)], `[[`, "rows"))
+  setdiff(names(protected), c(pair, names(alone)[half]))
+}
+
+without_alone <- function(both, pair, told) {
+  alone <- c(best_of(told[pair]), numeric())
+  both[!(2 * alone[names(both)] > both) %in% TRUE]
 }
 
 # TRUE if neighbours in the order of a group agree nearly always, per column of `values`.
@@ -85,9 +95,11 @@ pair_column <- function(pair) {
 # Pairs are tried among this many columns of numbers, those with most values first.
 most_numbers <- 12
 
-# What a difference, a sum or a ratio of two columns tells, such as days between two dates, and what
-# it narrows to two values. `read` are the columns as values.
-told_by_numbers <- function(columns, read, protected, told, n) {
+# What a difference, a sum, a ratio or a product of two columns tells, such as days between two
+# dates or the year of a date less another year, and what it narrows to two values. `read` are the
+# columns as values, `amounts` the variables as numbers; `n_values`: how many the most detailed
+# result that tells has.
+told_by_numbers <- function(columns, read, amounts, protected, told, n) {
   protected <- protected[setdiff(names(protected), fully_told(told, protected))]
   numbers <- Filter(Negate(is.null), lapply(read, amount_of))
   numbers <- numbers[!vapply(columns[names(numbers)], `[[`, NA, "id")]
@@ -96,31 +108,93 @@ told_by_numbers <- function(columns, read, protected, told, n) {
   if (length(protected) == 0 || n < 100 || length(numbers) < 2) {
     return(NULL)
   }
-  # Of few values a pair was tried as it is.
-  pairs <- Filter(
-    function(pair) prod(n_values[pair]) > 150, utils::combn(names(numbers), 2, simplify = FALSE)
-  )
+  pairs <- utils::combn(names(numbers), 2, simplify = FALSE)
   names(pairs) <- vapply(pairs, paste, "", collapse = " + ")
+  units <- in_units(numbers, read[names(numbers)])
+  part <- function(rows) lapply(units, lapply, `[`, rows)
   rows <- unique(round(seq(1, n, length.out = min(n, 1000))))
-  some <- lapply(numbers, `[`, rows)
+  some <- part(rows)
   values <- do.call(cbind, lapply(protected, function(v) v$codes[rows]))
   differ <- apply(values, 2, function(v) 1 - sum(tabulate(v)^2) / sum(v > 0)^2)
   least <- -14 - log(3 * length(pairs) * length(protected))
   first <- some_protected(protected, n)
-  of_first <- lapply(numbers, `[`, first$rows)
+  of_first <- part(first$rows)
   all_first <- length(first$rows) == n
   lapply(pairs, function(pair) {
-    told_alone <- unlist(lapply(unname(told[c(pair, paste(pair, collapse = " + "))]), names))
-    open <- setdiff(names(protected), c(pair, told_alone))
-    made <- lapply(list(`-`, `+`, `/`), function(form) {
-      made <- function(x) form(x[[pair[[1]]]], x[[pair[[2]]]])
+    open <- open_to_pair(pair, told, protected)
+    equal <- list()
+    made <- lapply(forms_of(pair, units), function(form) {
+      made <- function(x) form$of(x[[form$unit]][[pair[[1]]]], x[[form$unit]][[pair[[2]]]])
+      same <- Filter(function(name) are_same(made(some), amounts[[name]][rows]), open)
+      equal <<- c(equal, list(n_equal(made(units), amounts[same], protected[same])))
       follow <- follows_nearly(made(some), values[, open, drop = FALSE], differ[open])
       if (any(follow) && (all_first || tells_some(made(of_first), first$protected[open]))) {
-        column_of_number(made(numbers))
+        column_of_number(made(units))
       }
     })
-    tells_or_narrows(Filter(length, made), protected[open], least)
+    found <- tells_or_narrows(Filter(length, made), protected[open], least)
+    found$told <- best_of(c(list(found$told), equal))
+    found$told <- without_alone(found$told, pair, told)
+    found$narrowed <- without_alone(found$narrowed, pair, told)
+    found
   })
+}
+
+# TRUE if two numbers are the same in nine of ten records that do not have the commonest value.
+are_same <- function(x, y) {
+  at <- is.finite(x) & is.finite(y)
+  values <- unique(y[at])
+  at <- which(at & !y %in% values[which.max(tabulate(match(y[at], values)))])
+  length(at) >= 50 && mean(is_same(x[at], y[at])) >= 0.9
+}
+
+is_same <- function(x, y) abs(x - y) <= 1e-6 * abs(y)
+
+# Number of protected values of each variable that are the same; of missing ones, that are given.
+n_equal <- function(x, amounts, protected) {
+  found <- unlist(Map(function(y, v) {
+    x <- x[v$rows]
+    as.double(sum(if (v$missing) is.finite(x) else is_same(x, y[v$rows]), na.rm = TRUE))
+  }, amounts, protected))
+  not_few(found[found > 0], protected)
+}
+
+# Numbers as they are, those of dates in whole days, and as years.
+in_units <- function(numbers, read) {
+  dates <- Filter(is_time, read)
+  years <- Filter(Negate(is.null), lapply(read, years_of))
+  list(
+    given = numbers,
+    days = replace(numbers, names(dates), lapply(numbers[names(dates)], floor)),
+    years = replace(numbers, names(years), years)
+  )
+}
+
+# The years of dates, or of whole numbers that are dates, such as 201912 or months since 1900.
+years_of <- function(x) {
+  if (is_time(x)) {
+    return(as.POSIXlt(x)$year + 1900)
+  }
+  if (!is.numeric(x) || is.factor(x) || !is_whole_column(x)) {
+    return(NULL)
+  }
+  x <- as_number(x)
+  if (all(is.na(x) | x < 300 | x > 1700 & x < 2100)) {
+    return(NULL)
+  }
+  forms <- list(x %/% 100, x %/% 10000, x %% 10000, 1900 + (x - 1) %/% 12)
+  Find(function(years) all(is.na(x) | years >= 1850 & years <= 2100), forms)
+}
+
+# What two numbers are tried for: two dates differ by whole days, too, a date and a year by years.
+forms_of <- function(pair, units) {
+  other <- Filter(function(unit) {
+    !identical(units[[unit]][pair], units$given[pair])
+  }, c("days", "years"))
+  c(
+    lapply(list(`-`, `+`, `/`, `*`), function(of) list(of = of, unit = "given")),
+    lapply(other, function(unit) list(of = `-`, unit = unit))
+  )
 }
 
 # Sums of three or more numbers, with any signs and factors, that tell a variable: a household's
@@ -141,9 +215,12 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
     if (length(of) > 2) {
       made <- Reduce(`+`, Map(`*`, parts[names(of)], of))
       digits <- 8 - ceiling(log10(max(abs(made[is.finite(made)]))))
-      told <- tells_of(column_of_number(round(made, digits)), protected[name], -14)
+      told <- list(
+        tells_of(column_of_number(round(made, digits)), protected[name], -14),
+        n_equal(made, amounts[name], protected[name])
+      )
       by <- paste(names(of), collapse = " + ")
-      found[[by]] <- c(found[[by]], not_few(told, protected))
+      found[[by]] <- c(found[[by]], not_few(best_of(told), protected))
     }
   }
   Filter(length, found)
@@ -189,15 +266,21 @@ some_protected <- function(protected, n) {
 }
 
 tells_some <- function(x, protected) {
-  any(lengths(tells_or_narrows(list(column_of_number(x)), protected, 0)) > 0)
+  found <- tells_or_narrows(list(column_of_number(x)), protected, 0)
+  length(found$told) + length(found$narrowed) > 0
 }
 
 tells_or_narrows <- function(columns, protected, least) {
-  told <- not_few(best_of(lapply(columns, tells_of, protected, least)), protected)
+  by_each <- lapply(columns, tells_of, protected, least)
+  told <- not_few(best_of(by_each), protected)
+  n_values <- max(0L, vapply(columns[lengths(by_each) > 0], `[[`, 1L, "n_values"))
   narrowed <- best_of(lapply(columns, function(column) {
     vapply(protected, function(v) as.double(values_in_two(column, v, least)), 0)
   }))
-  list(told = told, narrowed = narrowed[narrowed > 0 & !names(narrowed) %in% names(told)])
+  list(
+    told = told, narrowed = narrowed[narrowed > 0 & !names(narrowed) %in% names(told)],
+    n_values = n_values
+  )
 }
 
 # A number, or a date in days; NULL of other columns.

@@ -1510,3 +1510,77 @@ test_that("a written file with new household numbers is judged as its release", 
   }, "")
   expect_identical(verdicts, rep("ok", 8))
 })
+
+test_that("the year of a date, or of months as numbers, and a year give an age", {
+  set.seed(21)
+  n <- 6000
+  age <- pmin(95, 18 + round(stats::rexp(n, 1 / 20)))
+  year <- sample(c(1974, 1988, 2002), n, TRUE)
+  month <- sample(12, n, TRUE)
+  by <- year - age
+  born <- list(
+    as.Date(sprintf("%d-%02d-15", by, month)), sprintf("%02d/%d", month, by), by * 100 + month,
+    (by * 100 + month) * 100 + 28, month * 10000 + by + 28e6, (by - 1900) * 12 + month
+  )
+  expect_gt(length(unique(born[[1]])), 1000)
+  for (column in born) {
+    d <- data.frame(age, sex = sample(2, n, TRUE), school = sample(5, n, TRUE), year, born = column)
+    x <- quietly(suppress_cells(sdc_file(d, c("age", "sex", "school")), k = 3))
+    n_gone <- sum(is.na(x$data$age))
+    expect_gt(n_gone, 50)
+    r <- quietly(release_data(x))
+    told <- x$diagnostics$told_by_columns
+    expect_identical(told$n[told$by == "born + year"], n_gone)
+    page <- quietly(file_check(as.data.frame(r), c("age", "sex", "school"), k = 3))
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  }
+})
+
+test_that("times of day in text are compared", {
+  set.seed(4)
+  n <- 4000
+  # Two or three records of an event, which lies in one precinct.
+  event <- rep(seq_len(n), each = 3)[sort(sample(3 * n, n))]
+  time <- (as.POSIXct("2017-01-01", tz = "UTC") + sample(180 * 86400, n, TRUE))[event]
+  d <- data.frame(
+    precinct = sample(c(rep(1:5, 40), 6:12), n, TRUE)[event], sex = sample(2, n, TRUE)
+  )
+  told <- function(time) {
+    x <- quietly(suppress_cells(sdc_file(cbind(d, time), c("precinct", "sex")), k = 12))
+    told <- x$diagnostics$told_by_columns
+    c(told$n[told$variable == "precinct" & told$by == "time"], sum(is.na(x$data$precinct)))
+  }
+  expected <- told(time)
+  expect_length(expected, 2)
+  expect_gt(expected[[1]], expected[[2]] / 2)
+  for (text in c("%Y/%m/%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%d.%m.%Y %H:%M:%S")) {
+    expect_identical(told(format(time, text)), expected)
+  }
+})
+
+test_that("a product of two columns gives a top-coded amount, and bands of a sum both parts", {
+  set.seed(5)
+  n <- 3000L
+  d <- data.frame(
+    sex = sample(2, n, TRUE), wage = round(stats::rlnorm(n, 2.3, 0.5), 2),
+    hours = sample(60, n, TRUE),
+    kids = stats::rpois(n, 2), siblings = stats::rpois(n, 4)
+  )
+  d$earns <- d$wage * d$hours
+  x <- quietly(top_code(
+    sdc_file(d[setdiff(names(d), "siblings")], "sex", num_vars = "earns"), earns = 0.05,
+    .by = "share"
+  ))
+  told <- sdcRisk:::told_by_columns(d, x, "earns")
+  expect_identical(told[told$by == "wage + hours", "n"], sum(x$earns != d$earns))
+  d$family <- cut(d$kids + d$siblings, c(-1, 3, 6, 9, 100))
+  page <- quietly(file_check(d[c("family", "sex", "kids", "siblings")], c("family", "sex"), k = 3))
+  expect_identical(page$diagnostics$finer_columns[c("variable", "by", "n")], frame(
+    variable = "family", by = "siblings + kids", n = n
+  ))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  # The sum itself is not more detailed than itself.
+  d$family <- d$kids + d$siblings
+  page <- quietly(file_check(d[c("family", "sex", "kids", "siblings")], c("family", "sex")))
+  expect_identical(nrow(page$diagnostics$finer_columns), 0L)
+})
