@@ -7,6 +7,7 @@
 #   was       protected columns as they were before, by variable
 #   aligned   whether its records are in the order of `was`
 #   ids       columns that identify and were in the file once; `allowed_ids` those on purpose
+#   numbered  columns that number the records anew and identify nobody
 #   part      whether it is a part of the records that nothing has judged yet
 #   page      judged figures, see judge_frame()
 #   whole, told   of a frame that was written: that its state is complete, and which key variables
@@ -88,10 +89,10 @@ reaching_calls <- c(
 follow <- function(run, value, name, target, before, comment = NULL, written = FALSE) {
   parent <- parent_of(value, name, target, before, run$parsed$first[[run$at]])
   file <- file_of(run, value, parent, comment)
+  if (!written && !length(comment$roles) && made_plain(value, parent, run)) {
+    roles_gone(run, name, parent)
+  }
   if (is.null(file)) {
-    if (!written && !is.null(parent) && made_plain(value, parent, run)) {
-      roles_gone(run, name, parent)
-    }
     return(NULL)
   }
   columns <- own_columns(file$data)
@@ -107,14 +108,12 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   # A part of the records is judged when it is written: most parts never are.
   state$part <- !written && !is.null(parent) && is.null(comment) &&
     is_some_records(value, state, parent)
-  state$ids <- identifying_columns(file, if (!written) parent)
+  state$numbered <- numbered_columns(run, columns, parent)
+  state$ids <- setdiff(identifying_columns(file, if (!written) parent), state$numbered)
   if (!state$allowed_ids) run$ids[state$ids] <- state$columns[state$ids]
   again <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
   state$protected <- if (again) run$at else parent$protected
-  if (!is.null(parent)) {
-    if (!written && made_plain(value, parent, run)) roles_gone(run, name, parent)
-    state <- descend(run, state, parent)
-  }
+  if (!is.null(parent)) state <- descend(run, state, parent)
   if (!state$part) state$page <- judge_frame(state, run$limit, run$followed, written)
   state
 }
@@ -131,7 +130,7 @@ is_some_records <- function(value, state, parent) {
 whole_state <- function(run, state) {
   if (is.null(state$whole)) {
     state$whole <- TRUE
-    state$ids <- union(state$ids, identifying_columns(state$file))
+    state$ids <- union(state$ids, setdiff(identifying_columns(state$file), state$numbered))
     if (state$part || isTRUE(state$page$draft)) {
       state$part <- FALSE
       state$page <- judge_frame(state, run$limit, run$followed, written = TRUE)
@@ -144,13 +143,19 @@ whole_state <- function(run, state) {
 
 # The frame of which `value` was made: one that the line names, or that shares a column. If neither
 # is known, one whose key variables `value` has by name with no other values. A frame that `line`
-# made is that of an earlier turn of a loop, from which the next seldom comes.
+# made is that of an earlier turn of a loop, from which the next seldom comes. A frame that is
+# changed in part, or made of itself with most of its columns, is its own parent.
 parent_of <- function(value, name, target, before, line) {
   if (length(before) == 0) {
     return(NULL)
   }
   columns <- columns_of(value)
   at <- addresses_of(columns)
+  own <- if (identical(target$name, name)) before[[name]]
+  remade <- name %in% target$reads && 2 * sum(at %in% own$pointers) >= length(at)
+  if (!is.null(own) && (target$part || remade)) {
+    return(own)
+  }
   score <- vapply(before, function(state) {
     theirs <- state$pointers
     keys <- state$file$roles$key_vars
@@ -160,7 +165,7 @@ parent_of <- function(value, name, target, before, line) {
     of_keys <- any(keys %in% names(columns)) || any(theirs[keys] %in% at)
     known <- named || shared > 0 && of_keys
     own <- state$name == name
-    if (known) 2 + 3 * shared + alike + if (state$line == line) -own else own / 2 else 0
+    if (known) 2 + named + 3 * shared + alike + if (state$line == line) -own else own / 2 else 0
   }, 0)
   if (max(score) > 0) {
     return(before[[which.max(score)]])
@@ -254,7 +259,24 @@ identifying_columns <- function(file, parent = NULL) {
   columns <- as.list(unclass(file$data))
   fresh <- columns[!names(columns) %in% names(parent$columns)]
   ids <- c(parent$ids, identifiers_of(fresh, settings), file$roles$id_vars)
-  intersect(ids, names(columns))
+  setdiff(intersect(ids, names(columns)), unlist(file$roles[c("num_vars", "sensitive", "cluster")]))
+}
+
+# Columns that the script has made of 1, 2, ... or the like, in the order of the records. Of a frame
+# that was read, and if an identifier has these values, they say who a person is.
+numbered_columns <- function(run, columns, parent) {
+  if (is.null(parent)) {
+    return(NULL)
+  }
+  known <- c(run$ids, parent$columns[parent$ids])
+  fresh <- Filter(numbers_records, columns[!names(columns) %in% names(parent$columns)])
+  old <- function(column) any(vapply(known, function(id) isTRUE(all.equal(id, column)), NA))
+  c(intersect(parent$numbered, names(columns)), names(Filter(Negate(old), fresh)))
+}
+
+numbers_records <- function(x) {
+  is.numeric(x) && !is.object(x) && length(x) > 1 && isTRUE(x[[2]] - x[[1]] == 1) &&
+    all(x == x[[1]] + seq_along(x) - 1)
 }
 
 # Compares a frame with its parent: roles kept, and faults.
@@ -265,9 +287,10 @@ descend <- function(run, state, parent) {
   state$calibrated <- parent$calibrated
   state$was <- parent$was
   state$dropped <- union(parent$dropped, setdiff(parent$file$roles$key_vars, names(state$columns)))
-  variables <- union(parent$file$roles$key_vars, names(parent$was))
+  keys <- union(parent$file$roles$key_vars, names(parent$was))
+  variables <- union(keys, changed_numbers(run, state, parent, keys))
   if (!moved || !same_records(state, parent, c(variables, parent$file$roles$weight_var))) {
-    weights_kept(run, state, parent)
+    weights_kept(run, state, parent, moved)
     for (variable in variables) {
       if (!moved || !same_values(state$columns[[variable]], parent$columns[[variable]])) {
         state <- protection_of(run, state, parent, variable)
@@ -276,16 +299,34 @@ descend <- function(run, state, parent) {
   }
   come_back(run, state, parent)
   returned_ids(run, state, parent)
-  state$ids <- union(state$ids, parent$ids)
+  columns_lost(run, state, parent)
+  state$ids <- union(state$ids, setdiff(parent$ids, state$numbered))
   state
 }
 
-# A plain data frame of the records, made of a file with roles, that has its place.
+# Numbers that a line protects: by a function for that, or by fewer values of a continuous variable.
+changed_numbers <- function(run, state, parent, keys) {
+  called <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
+  asked <- if (called) names(parent$columns) else parent$file$roles$num_vars
+  asked <- setdiff(asked, c(keys, parent$file$roles$weight_var))
+  Filter(function(name) {
+    new <- state$columns[[name]]
+    old <- parent$columns[[name]]
+    is.numeric(new) && is.numeric(old) && length(new) == length(old) && !identical(new, old) &&
+      (called || length(unique(new)) < length(unique(old)))
+  }, asked)
+}
+
+# A plain data frame of all records or some, made of a file with roles. A release needs no roles.
 made_plain <- function(value, parent, run) {
-  parent$classed && is.data.frame(value) && !inherits(value, "sdc_file") &&
-    parent$kind == "sdc_file" && !is_summary(run, value, parent) &&
-    nrow(value) == nrow(parent$file$data) &&
-    all(parent$file$roles$key_vars %in% names(value))
+  if (is.null(parent) || !is.data.frame(value) || inherits(value, "sdc_file")) {
+    return(FALSE)
+  }
+  released <- isTRUE(parent$file$forgotten) ||
+    "release_data" %in% all.names(run$parsed$code[[run$at]])
+  same <- nrow(value) == nrow(parent$file$data) || setequal(names(value), names(parent$columns))
+  !released && same && parent$classed && parent$kind == "sdc_file" &&
+    !is_summary(run, value, parent) && all(parent$file$roles$key_vars %in% names(value))
 }
 
 roles_gone <- function(run, name, parent) {
@@ -298,43 +339,75 @@ roles_gone <- function(run, name, parent) {
   )
 }
 
-# A message of sdcRisk names the columns with a role that a line dropped. Dropped key variables
-# and identifiers lower the risk, so only weights, strata and clusters are findings.
+# A message of sdcRisk names the columns with a role that a call dropped, `lost`: the frame that the
+# line makes may have them. Dropped key variables and identifiers lower the risk, so only weights,
+# strata and clusters are findings.
 role_lost <- function(run, message) {
-  lost <- message$columns[message$roles %in% c("weight_var", "strata_var", "cluster")]
+  of <- message$roles %in% c("weight_var", "strata_var", "cluster")
+  run$lost <- union(run$lost, message$columns[of])
+}
+
+columns_lost <- function(run, state, parent) {
+  lost <- setdiff(intersect(run$lost, names(parent$columns)), names(state$columns))
   if (length(lost)) {
-    add_finding(run, "roles_lost", paste0(
-      "The file loses ", quote_names(lost), ", a column with a role: risks in the population can ",
-      "no longer be judged."
-    ))
+    add_finding(
+      run, "roles_lost", paste0(
+        "The file loses ", quote_names(lost), ", a column with a role: risks in the population ",
+        "can no longer be judged."
+      ), name = state$name, repaired = function(state) all(lost %in% names(state$columns))
+    )
   }
 }
 
-weights_kept <- function(run, state, parent) {
+weights_kept <- function(run, state, parent, moved) {
   weight <- parent$file$roles$weight_var
   new <- state$columns[[if (length(weight)) weight else ""]]
   old <- if (length(weight)) parent$columns[[weight]]
   if (is.null(new) || length(new) != length(old) || identical(new, old) || !is.numeric(new)) {
     return(invisible())
   }
-  if (any(all.names(run$parsed$code[[run$at]]) %in% calibrations)) {
+  others <- !weights_differ(sort(new, na.last = TRUE), sort(old, na.last = TRUE))
+  same <- others && (!weights_differ(new, old) || moved && move_together(state, parent, weight))
+  if (same || weights_on_purpose(run, state)) {
     return(invisible())
   }
-  moved <- sum(abs(sort(new, na.last = TRUE) - sort(old, na.last = TRUE)), na.rm = TRUE)
-  if (moved <= 1e-9 * sum(abs(old), na.rm = TRUE) && sum(is.na(new)) == sum(is.na(old))) {
-    return(invisible())
-  }
+  sums <- vapply(list(new, old), function(x) format_amount(signif(sum(x), 4)), "")
   add_finding(run, "weights_changed", paste0(
     "The weights ", quote_names(weight), " are changed",
     if (!is.null(run$calibrated)) paste0(" after their calibration in line ", run$calibrated),
-    ": they sum to ", format_amount(signif(sum(new), 4)), " and summed to ",
-    format_amount(signif(sum(old), 4)),
-    ". Risks by weights and published totals no longer agree."
+    if (others) {
+      ": they are those of other records. "
+    } else {
+      paste0(": they sum to ", sums[[1]], " and summed to ", sums[[2]], ". ")
+    },
+    "Risks by weights and published totals no longer agree."
   ), paste0(part_code(state$name, weight), " <- ", part_code(parent$name, weight))[
     nzchar(state$name) && state$name != parent$name
   ], "below", name = state$name, repaired = function(state) {
     identical(state$columns[[weight]], old)
   })
+}
+
+# A calibration, or weights that are put back.
+weights_on_purpose <- function(run, state) {
+  put_back <- vapply(run$held, function(held) {
+    held$finding$code == "weights_changed" && held$name == state$name && held$repaired(state)
+  }, NA)
+  any(put_back) || any(all.names(run$parsed$code[[run$at]]) %in% calibrations)
+}
+
+weights_differ <- function(new, old) {
+  sum(abs(new - old), na.rm = TRUE) > 1e-9 * sum(abs(old), na.rm = TRUE) ||
+    sum(is.na(new)) != sum(is.na(old))
+}
+
+# TRUE if records in another order have kept their weights: of the columns with the values of
+# before, most are beside the same weights.
+move_together <- function(state, parent, weight) {
+  columns <- setdiff(intersect(names(state$columns), names(parent$columns)), weight)
+  kept <- Filter(function(column) same_records(state, parent, column), columns)
+  beside <- vapply(kept, function(column) same_records(state, parent, c(column, weight)), NA)
+  sum(beside) >= sum(!beside)
 }
 
 # Protection ------------------------------------------------------------------------
@@ -380,11 +453,12 @@ protection_of <- function(run, state, parent, variable) {
   before <- parent$was[[variable]]
   n_back <- if (!is.null(before)) n_restored(new, old, before, state$aligned)
   if (isTRUE(n_back > 0)) {
+    is_key <- variable %in% state$file$roles$key_vars
     add_finding(
       run, "remedy_undone", paste0(
         "This line puts ", plural(n_back, "value"), " of ", quote_names(variable),
         " back that ", parent_words(parent), " had protected."
-      ), remedy_code(state, run$limit), "below", name = state$name,
+      ), if (is_key) remedy_code(state, run$limit) else "", "below", name = state$name,
       repaired = protected_since(run$at)
     )
     state$was[[variable]] <- NULL
@@ -410,9 +484,10 @@ is_protection <- function(new, old) {
 # Number of values that equal those before the protection and differed in between.
 n_restored <- function(new, old, before, aligned) {
   if (length(new) == length(before) && length(old) == length(before) && aligned) {
-    now <- as.character(column_plain(new))
-    between <- as.character(column_plain(old))
-    first <- as.character(column_plain(before))
+    columns <- alike(new, old, before)
+    now <- columns[[1]]
+    between <- columns[[2]]
+    first <- columns[[3]]
     changed <- is.na(between) != is.na(now) | between != now
     changed[is.na(changed)] <- FALSE
     back <- changed & !is.na(first) & !is.na(now) & now == first
@@ -427,12 +502,25 @@ n_restored <- function(new, old, before, aligned) {
   if (rise > max(0, length(new) - length(old))) rise else 0
 }
 
+# Columns to be compared: as they are if all are numbers, as text otherwise.
+alike <- function(...) {
+  columns <- lapply(list(...), column_plain)
+  if (all(vapply(columns, is.numeric, NA))) columns else lapply(columns, as.character)
+}
+
 # Columns that the parent has not, and that hold what was protected.
 come_back <- function(run, state, parent) {
   fresh <- setdiff(names(state$columns), names(parent$columns))
   for (variable in names(state$was)) {
     for (column in fresh) {
       n <- n_told(state$columns[[column]], state$columns[[variable]], state$was[[variable]])
+      # Noise and swaps show as many values as there were.
+      if (n == 0 && state$aligned && is.numeric(state$columns[[column]]) &&
+            !variable %in% parent$file$roles$key_vars) {
+        n <- n_restored(
+          state$columns[[column]], state$columns[[variable]], state$was[[variable]], TRUE
+        )
+      }
       if (n > 0) {
         add_finding(
           run, "value_returned", paste0(
@@ -456,10 +544,14 @@ come_back <- function(run, state, parent) {
 }
 
 # Number of protected values of a variable that a column reveals: it agrees if both are known, or is
-# finer and has no other values than the variable had.
+# finer and has no other values than the variable had. A join can give the variable another name:
+# then the column has all values of before.
 n_told <- function(column, shown, before) {
-  if (!is.atomic(column) || is.null(shown)) {
+  if (!is.atomic(column)) {
     return(0)
+  }
+  if (is.null(shown)) {
+    return(if (varies(column) && same_values(column, before)) length(column) else 0)
   }
   column <- column_plain(column)
   shown <- column_plain(shown)
@@ -469,15 +561,16 @@ n_told <- function(column, shown, before) {
   if (n_hidden > 0 && any(both) && agree_mostly(column[both], shown[both])) {
     return(n_hidden)
   }
-  first <- as.character(unique(column_plain(before)))
+  columns <- alike(column, shown, before)
+  column <- columns[[1]]
+  shown <- columns[[2]]
+  first <- unique(columns[[3]])
   # Most columns have other values: these are not all compared.
-  if (!all(as.character(utils::head(column[known], 100)) %in% first)) {
+  if (!all(utils::head(column[known], 100) %in% first)) {
     return(0)
   }
-  column <- as.character(column)
-  shown <- as.character(shown)
   values <- unique(column[known])
-  finer <- length(values) > length(unique(shown[!is.na(shown)])) && all(values %in% first)
+  finer <- length(values) > length(unique(shown[!is_absent(shown)])) && all(values %in% first)
   nested <- finer && length(unique(paste(column, shown, sep = "\r")[both])) <=
     1.01 * length(unique(column[both]))
   if (nested) sum(known) else 0
@@ -500,7 +593,7 @@ returned_ids <- function(run, state, parent) {
     return(invisible())
   }
   back <- setdiff(state$ids, names(parent$columns))
-  known <- intersect(names(state$columns), parent$ids)
+  known <- setdiff(intersect(names(state$columns), parent$ids), state$numbered)
   back <- union(
     back[rep(length(parent$was) > 0, length(back))], setdiff(known, names(parent$columns))
   )
@@ -540,13 +633,14 @@ without_code <- function(run, name, columns, place = "above") {
 }
 
 file_call <- function(name, roles) {
-  roles <- roles[intersect(names(roles), setdiff(role_names, "missing"))]
+  roles <- roles[intersect(names(roles), setdiff(c(role_names, file_roles), "missing"))]
   in_script(code_text(as.call(c(list(as.name("sdc_file"), as.name(name)), roles))))
 }
 
 script_remedies <- c(
   "suppress_cells", "global_recode", "apply_recoding", "recode_search", "invariant_pram", "kAnon",
-  "localSuppression", "globalRecode", "pram"
+  "localSuppression", "globalRecode", "pram", "microaggregate", "top_code", "topBotCoding",
+  "microaggregation", "mafast", "microaggrGower", "addNoise", "rankSwap", "shuffle", "dataGen"
 )
 
 # Code for a script, which may not have attached the package.

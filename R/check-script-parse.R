@@ -51,7 +51,7 @@ parse_script <- function(lines) {
   tokens <- utils::getParseData(parsed)
   if (!is.null(tokens)) tokens$col1 <- letters_before(lines, tokens$line1, tokens$col1)
   list(
-    code = as.list(parsed), first = where[1, ], last = where[2, ],
+    source = attr(parsed, "srcfile"), code = as.list(parsed), first = where[1, ], last = where[2, ],
     column = letters_before(lines, where[1, ], where[3, ]),
     end = letters_before(lines, where[2, ], where[4, ]),
     tokens = tokens[tokens$token %in% c("SYMBOL_FUNCTION_CALL", "SPECIAL"), ],
@@ -71,12 +71,38 @@ letters_before <- function(lines, line, column) {
   column
 }
 
-# Position of the call of one of the functions `names` in expression `i`, or of the expression if
-# it calls none of them.
-position_of <- function(parsed, i, names = character()) {
+# Position of the call of one of the functions `names` in expression `i`, or its statement `where`.
+# If it calls none of them, that of the statement or the expression.
+position_of <- function(parsed, i, names = character(), where = NULL) {
   at <- calls_in(parsed, i)
   at <- at[at$text %in% names, ]
-  if (nrow(at)) c(at$line1[[1]], at$col1[[1]]) else c(parsed$first[[i]], parsed$column[[i]])
+  if (!is.null(where)) {
+    begun <- at$line1 > where[[1]] | at$line1 == where[[1]] & at$col1 >= where[[2]]
+    at <- at[begun & (at$line1 < where[[3]] | at$line1 == where[[3]] & at$col1 <= where[[4]]), ]
+  }
+  if (nrow(at)) {
+    c(at$line1[[1]], at$col1[[1]])
+  } else if (is.null(where)) {
+    c(parsed$first[[i]], parsed$column[[i]])
+  } else {
+    where[1:2]
+  }
+}
+
+# First line and column, last line and column of the innermost statement in braces that runs in the
+# expression of `run`, NULL if that has none.
+statement_that_runs <- function(run) {
+  refs <- Filter(function(ref) {
+    inherits(ref, "srcref") && identical(attr(ref, "srcfile"), run$parsed$source) &&
+      ref[[1]] >= run$parsed$first[[run$at]] && ref[[3]] <= run$parsed$last[[run$at]]
+  }, lapply(sys.calls(), attr, "srcref"))
+  if (length(refs)) lines_of(utils::tail(refs, 1)[[1]], run$lines)
+}
+
+lines_of <- function(ref, lines) {
+  at <- as.integer(ref)[c(1, 5, 3, 6)]
+  at[c(2, 4)] <- letters_before(lines, at[c(1, 3)], at[c(2, 4)])
+  at
 }
 
 # The tokens of expression `i` that call a function.
@@ -122,26 +148,28 @@ all_texts <- function(code) {
 }
 
 # The variable that an expression makes or changes: `x` of `x <- f()`, and of `x$age[1] <- 2`;
-# and the names that it reads.
+# whether it changes a `part` of it only, and the names that it reads.
 target_of <- function(code) {
   arrows <- c("<-", "=", "<<-", "->")
   made <- is.call(code) && is.name(code[[1]]) && as.character(code[[1]]) %in% arrows
   if (!made) {
-    return(list(name = NULL, reads = all.names(code)))
+    return(list(name = NULL, part = FALSE, reads = all.names(code)))
   }
   to <- code[[2]]
   whole <- is.name(to) || is.character(to)
   reads <- c(all.names(code[[3]]), if (!whole) all.names(to))
   while (is.call(to) && length(to) > 1) to <- to[[2]]
-  list(name = if (is.name(to) || is.character(to)) as.character(to), reads = reads)
+  list(name = if (is.name(to) || is.character(to)) as.character(to), part = !whole, reads = reads)
 }
 
 # The names of arguments anywhere in a piece of code.
 argument_names_in <- function(code) {
-  if (!is.call(code)) {
-    return(NULL)
-  }
-  parts <- as.list(code)
-  parts <- parts[!vapply(parts, identical, NA, rlang::missing_arg())]
+  parts <- parts_of(code)
   c(names(parts), unlist(lapply(parts, argument_names_in)))
+}
+
+# The function and arguments of a call, without empty ones.
+parts_of <- function(code) {
+  parts <- if (is.call(code)) as.list(code)
+  parts[!vapply(parts, identical, NA, rlang::missing_arg())]
 }

@@ -45,17 +45,14 @@ statement_at <- function(lines, code, line, column) {
   if (!is.call(code)) {
     return(NULL)
   }
-  parts <- as.list(code)
-  parts <- parts[!vapply(parts, identical, NA, rlang::missing_arg())]
-  for (part in parts) {
+  for (part in parts_of(code)) {
     inner <- statement_at(lines, part, line, column)
     if (!is.null(inner)) {
       return(inner)
     }
   }
   for (ref in attr(code, "srcref")[-1]) {
-    at <- as.integer(ref)[c(1, 5, 3, 6)]
-    at[c(2, 4)] <- letters_before(lines, at[c(1, 3)], at[c(2, 4)])
+    at <- lines_of(ref, lines)
     begun <- at[[1]] < line || at[[1]] == line && at[[2]] <= column
     if (begun && (line < at[[3]] || line == at[[3]] && column <= at[[4]])) {
       return(at)
@@ -65,12 +62,7 @@ statement_at <- function(lines, code, line, column) {
 
 # The variables that code makes or changes.
 names_made <- function(code) {
-  if (!is.call(code)) {
-    return(NULL)
-  }
-  parts <- as.list(code)
-  parts <- parts[!vapply(parts, identical, NA, rlang::missing_arg())]
-  unlist(c(target_of(code)$name, lapply(parts, names_made)))
+  if (is.call(code)) unlist(c(target_of(code)$name, lapply(parts_of(code), names_made)))
 }
 
 # Repairs of the findings (`found`), and of data frames above a limit, written or not.

@@ -9,15 +9,19 @@
 #   followed     what is known of the data frames that are followed, by name; see follow()
 #   others       data frames that were read and are not followed: line, columns
 #   written      calls of writers in this expression, until they are looked at
-#   texts        lines and values that were written as text, by file
+#   texts        lines, values and records that were written and not judged, by file and expression
+#   writing      the call of the last writer: what it calls is not written by the script
+#   lost         columns with a role that functions of sdcRisk dropped in this expression
+#   where        the statement of a write that is looked at, NULL otherwise
 #   places       data that were written in this session, by file: `one`s of `written`
 #   held, held_before   findings of lines that a later line may repair, see add_finding(), and those
 #                that were told last
 #   ids          columns that identify and were in a followed file, by name
 #   past         columns of frames that were read: their values are secret when they are gone, too
 #   folder       files in the working folder, by which writers are seen that are not watched
-#   known        whether a watched function writes a file in this expression
-#   seeded       whether a seed was set
+#   known        files that watched functions wrote in this expression, NA if one is not known
+#   seeded       whether a seed is set; `seeded_before` and `rng`, the state, before this expression
+#   public       where a seed was set that everyone knows who has the script
 #   calibrated   the line of the last calibration
 #   looking      whether the check itself runs, whose calls are not the script's
 #   findings, frames   what is to be told
@@ -26,11 +30,13 @@ run_script <- function(lines, limit, log) {
   run <- list2env(list(
     parsed = parse_script(lines), lines = lines, words = words_of(lines), limit = limit,
     log = log, at = 0L, followed = list(),
-    others = list(), written = list(), seeded = FALSE, calibrated = NULL, looking = FALSE,
-    texts = list(), places = list(), held = list(), held_before = list(), ids = list(),
-    past = list(),
-    folder = folder_state(), known = FALSE, findings = list(), frames = list(), cost = 0
+    others = list(), written = list(), seeded = FALSE, seeded_before = FALSE, rng = NULL,
+    public = NULL, calibrated = NULL, looking = FALSE,
+    texts = list(), writing = NULL, where = NULL, lost = NULL, places = list(), held = list(),
+    held_before = list(), ids = list(), past = list(),
+    folder = folder_state(), known = character(), findings = list(), frames = list(), cost = 0
   ), parent = emptyenv())
+  stray_comments(run)
   watch_functions(function(kind, name, what, value) watched_call(run, kind, name, what))
   for (i in seq_along(run$parsed$code)) {
     run$at <- i
@@ -90,7 +96,7 @@ tell <- function(run, what) {
 # finding is held until then, or until it is written or the script ends.
 add_finding <- function(run, code, message, fix = "", place = "above", names = character(),
                         severity = NULL, name = "", repaired = NULL) {
-  position <- position_of(run$parsed, run$at, names)
+  position <- position_of(run$parsed, run$at, names, run$where)
   comment <- comment_of(run$parsed, run$at)
   if (code %in% comment$allow) {
     return(invisible())
@@ -171,9 +177,9 @@ watched_call <- function(run, kind, name, what) {
       write = note_writing(run, name, what),
       text = note_text(run, name, what),
       copy = note_copy(run, name, what),
-      report = run$known <- TRUE,
+      report = note_report(run, what),
       seed = note_set_seed(run, what),
-      draw = note_draw(run, name),
+      draw = note_draw(run, name, what),
       compare = note_comparison(run, what),
       quit = {
         look(run)
@@ -182,26 +188,74 @@ watched_call <- function(run, kind, name, what) {
         tell(run, list(done = TRUE, cost = run$cost))
       }
     ),
-    error = function(e) NULL
+    error = function(e) {
+      if (kind %in% c("write", "text", "copy")) {
+        note_written(run, list(list(text = "", what = "A line writes what cannot be read.")), name)
+      }
+    }
   )
 }
 
+# What a call of the function `name` writes, with its statement, is looked at after the expression.
+note_written <- function(run, written, name) {
+  at <- statement_that_runs(run)
+  run$written <- c(run$written, lapply(written, function(one) {
+    one$name <- name
+    one$where <- at
+    one
+  }))
+}
+
+# TRUE if a writer, which was noted, calls another one. Otherwise `frame` is that of the next.
+# Values are computed before that: they may be those of a function that writes, too.
+is_inner <- function(run, frame) {
+  inner <- any(vapply(sys.frames(), identical, NA, run$writing))
+  if (!inner) run$writing <- frame
+  inner
+}
+
+note_report <- function(run, frame) {
+  run$known <- c(run$known, NA)
+  is_inner(run, frame)
+}
+
+note_known <- function(run, place) run$known <- c(run$known, if (is.null(place)) NA else place)
+
 note_writing <- function(run, name, frame) {
-  run$known <- TRUE
-  # Writers call each other.
-  if (caller_of(frame) %in% setdiff(names(script_writers), c("base", "utils"))) {
-    return(invisible())
-  }
   arguments <- unlist(unname(script_writers), recursive = FALSE)[[name]]
   values <- written_by(arguments[[1]], frame)
+  place <- place_of(arguments[[2]], frame)
+  note_known(run, place)
+  if (is_inner(run, frame)) {
+    return(invisible())
+  }
   code <- if (is.null(names(values))) eval(bquote(substitute(.(as.name(arguments[[1]])))), frame)
   written <- lapply(seq_along(values), function(i) {
     said <- if (is.null(names(values))) all.names(code) else names(values)[[i]]
-    list(name = name, value = values[[i]], variable = variable_of(values[[i]], said))
+    value <- lasting(values[[i]])
+    list(
+      name = name, value = value, variable = variable_of(value, said), place = place,
+      hash = frame_hash(value), row_names = written_names(name, value, frame)
+    )
   })
-  place <- place_of(arguments[[2]], frame)
   if (!is.null(place)) run$places[[whole_path(place)]] <- written
-  if (is.null(place) || !is_temporary(place)) run$written <- c(run$written, written)
+  if (is.null(place) || !is_temporary(place)) note_written(run, written, name)
+}
+
+# The row names that a writer writes, NULL if none or if they are 1, 2, ...
+written_names <- function(name, value, frame) {
+  asked <- get0("row.names", frame, inherits = FALSE)
+  if (is.null(asked)) asked <- name %in% c("saveRDS", "save", "dput", "write_rds")
+  if (length(asked) > 1) {
+    as.character(asked)
+  } else if (isTRUE(asked) && is.data.frame(value) && .row_names_info(value) > 0) {
+    row.names(value)
+  }
+}
+
+# data.table puts the records of the next group in the place of those before.
+lasting <- function(value) {
+  if (isTRUE(attr(value, ".data.table.locked"))) data.table::copy(value) else value
 }
 
 # The variable of the script that a value is, or has its columns and records from, among the names
@@ -222,16 +276,17 @@ note_copy <- function(run, name, frame) {
   arguments <- unlist(unname(file_copiers), recursive = FALSE)[[name]]
   from <- place_values(arguments[[1]], frame)
   to <- place_values(arguments[[2]], frame)
-  if (!is_by_script(frame) || length(from) == 0 || length(to) == 0) {
+  run$known <- c(run$known, to)
+  if (is_inner(run, frame) || length(from) == 0 || length(to) == 0) {
     return(invisible())
   }
-  run$known <- TRUE
   packed <- name %in% c("zip", "zipr", "tar")
   inner <- packed & dir.exists(from)
   from <- c(from[!inner], list.files(from[inner], full.names = TRUE, recursive = TRUE))
   to <- rep_len(to, length(from))
   folders <- dir.exists(to)
   to[folders] <- file.path(to[folders], basename(from[folders]))
+  run$known <- c(run$known, to)
   for (i in seq_along(from)) {
     seen <- run$places[[whole_path(from[[i]])]]
     run$places[[whole_path(to[[i]])]] <- c(
@@ -243,10 +298,7 @@ note_copy <- function(run, name, frame) {
     } else if (!is_temporary(from[[i]])) {
       next
     }
-    run$written <- c(run$written, lapply(seen, function(one) {
-      one$name <- name
-      one
-    }))
+    note_written(run, seen, name)
   }
 }
 
@@ -266,34 +318,87 @@ note_end <- function(run) {
   }
 }
 
-# Few lines are no records, unless many calls write them.
+# Few lines are no records, unless many calls write them. Packages write reports and pictures.
 note_text <- function(run, name, frame) {
   arguments <- unlist(unname(text_writers), recursive = FALSE)[[name]]
   place <- text_place(arguments[[2]], frame)
-  file <- if (caller_of(frame) %in% c("R_GlobalEnv", "base")) place_of(arguments[[2]], frame)
-  if (!is.null(file)) run$places[[whole_path(file)]] <- NULL
   if (is.null(place)) {
     return(invisible())
   }
-  run$known <- TRUE
-  before <- if (is.null(run$texts[[place]])) 0 else run$texts[[place]]
-  run$texts[[place]] <- before + text_size(arguments[[1]], frame)
-  noted <- any(vapply(run$written, function(one) identical(one$text, place), NA))
-  if (run$texts[[place]] >= least_records && !noted) {
-    run$written <- c(run$written, list(list(name = name, text = place)))
+  size <- text_size(arguments[[1]], frame)
+  run$known <- c(run$known, place)
+  if (is_inner(run, frame)) {
+    return(invisible())
   }
+  run$places[[whole_path(place)]] <- NULL
+  if (is_temporary(place) || grepl(pictures_and_reports, place) && !is_by_script(frame)) {
+    return(invisible())
+  }
+  noted <- any(vapply(run$written, function(one) identical(one$text, place), NA))
+  if (is_many(run, place, size) && !noted) note_written(run, list(list(text = place)), name)
+}
+
+# Whether what is written to a file, or by an expression, is as long as a file of records.
+is_many <- function(run, place, size) {
+  for (of in c(place, paste("expression", run$at))) {
+    run$texts[[of]] <- sum(run$texts[[of]], size)
+  }
+  max(unlist(run$texts[c(place, paste("expression", run$at))])) >= least_records
 }
 
 note_set_seed <- function(run, frame) {
   run$seeded <- !is.null(get("seed", frame))
-  # A number in the script is known to everyone who has the script.
-  code <- run$parsed$code[[run$at]]
-  literal <- is.call(code) && identical(code[[1]], quote(set.seed)) && length(code) > 1 &&
-    length(all.names(code[[2]])) == 0
-  run$literal <- if (run$seeded && literal) run$at
+  run$public <- public_seed(run, frame)
 }
 
-note_draw <- function(run, name) {
+# A number in the script is known to everyone who has the script, as is what is computed of such
+# numbers alone. NULL if the seed is not public, where it was set otherwise.
+public_seed <- function(run, frame) {
+  origin <- origin_of(eval(quote(substitute(seed)), frame), run$parsed$code)
+  seed <- get("seed", frame)
+  written <- suppressWarnings(as.double(sub("L$", "", run$words)))
+  computed <- all(origin %in% c(pure_calls, attr(origin, "made")))
+  if (!is.null(seed) && !any(origin %in% secret_sources) && (computed || all(seed %in% written))) {
+    list(at = run$at, where = statement_that_runs(run))
+  }
+}
+
+secret_sources <- c(
+  "Sys.getenv", "Sys.time", "Sys.getpid", "commandArgs", "getOption", "readline", "readLines",
+  "readRDS", "scan", "key_get", "askpass", "getPass", "get_secret"
+)
+
+pure_calls <- c(
+  "+", "-", "*", "/", "^", "%%", "%/%", "(", ":", "c", "abs", "round", "sum", "prod", "nchar",
+  "as.integer", "as.numeric", "as.double", "as.character", "as.Date", "strtoi", "utf8ToInt",
+  "paste", "paste0"
+)
+
+# The names in a piece of code, and in those by which the script makes its variables, `made`.
+origin_of <- function(code, script) {
+  names <- all.names(code)
+  made <- character()
+  repeat {
+    new <- Filter(function(one) any(names_made(one) %in% setdiff(names, made)), script)
+    new <- intersect(unlist(lapply(new, names_made)), setdiff(names, made))
+    if (length(new) == 0) break
+    made <- c(made, new)
+    names <- c(names, unlist(lapply(script, reads_of, variables = new)))
+  }
+  structure(unique(names), made = made)
+}
+
+# The names by which code makes one of the `variables`.
+reads_of <- function(code, variables) {
+  target <- target_of(code)
+  if (any(target$name %in% variables)) {
+    return(target$reads)
+  }
+  unlist(lapply(parts_of(code), reads_of, variables = variables))
+}
+
+note_draw <- function(run, name, frame) {
+  if (!is.null(get0("seed", frame, inherits = FALSE))) note_set_seed(run, frame)
   fix <- paste0("set.seed(as.integer(Sys.getenv(\"", seed_variable, "\")))")
   if (!run$seeded) {
     add_finding(
@@ -302,18 +407,30 @@ note_draw <- function(run, name) {
         "release again. Keep the seed outside the script: it is as confidential as the data."
       ), fix, names = name
     )
-  } else if (!is.null(run$literal)) {
-    at <- run$at
-    run$at <- run$literal
+  } else if (!is.null(run$public)) {
+    old <- list(at = run$at, where = run$where)
+    list2env(run$public, run)
+    code <- run$parsed$code[[run$at]]
+    alone <- is.call(code) && identical(code[[1]], quote(set.seed))
     add_finding(
       run, "seed_in_script", paste0(
         "Everyone who has the script can repeat the draws of ", name,
         "() with this seed. Keep it outside the script."
-      ), fix, "replace"
+      ), if (alone) fix else "", "replace", names = "set.seed"
     )
-    run$at <- at
-    run$literal <- NULL
+    list2env(old, run)
+    run$public <- NULL
   }
+}
+
+# A line can put the state of before back, as withr::with_seed() does, or one that was kept.
+settle_seed <- function(run, rng) {
+  if (identical(rng, run$rng)) run$seeded <- run$seeded_before
+  code <- run$parsed$code[[run$at]]
+  kept <- ".Random.seed" %in% all.names(code) && ".Random.seed" %in% names_made(code)
+  if (kept) run$seeded <- TRUE
+  run$seeded_before <- run$seeded
+  run$rng <- rng
 }
 
 note_comparison <- function(run, result) {
@@ -341,14 +458,20 @@ look <- function(run) {
   on.exit({
     run$looking <- FALSE
     options(old)
-    if (!is.null(seed)) assign(".Random.seed", seed, globalenv())
+    if (is.null(seed)) {
+      suppressWarnings(rm(".Random.seed", envir = globalenv()))
+    } else {
+      assign(".Random.seed", seed, globalenv())
+    }
     run$cost <- run$cost + proc.time()[["elapsed"]] - begun
   })
+  settle_seed(run, seed)
   quietly_or(look_at_objects(run), not_followed_error(run))
   quietly_or(settle_held(run), not_followed_error(run))
   written <- run$written
   run$written <- list()
   for (one in written) quietly_or(look_at_written(run, one), not_followed_error(run))
+  run$lost <- NULL
   look_at_folder(run)
   look_at_code(run)
   if (length(run$findings) || length(run$frames) || !identical(run$held, run$held_before)) {
@@ -416,15 +539,35 @@ look_at_objects <- function(run, reached = reached_by(run)) {
     }
   }
   if (!is.null(comment) && !comment$ok) bad_comment(run, comment)
+  unknown <- setdiff(comment$allow, script_codes()$code)
+  if (length(unknown)) {
+    bad_comment(run, comment, paste0("no finding has the code ", quote_names(unknown)))
+  }
   if (!given && length(comment$roles)) {
     bad_comment(run, comment, "the code below makes no data frame")
+  }
+}
+
+# Comments that belong to no expression at top level.
+stray_comments <- function(run) {
+  parsed <- run$parsed
+  lines <- parsed$comments$line1
+  for (i in seq_along(lines)) {
+    inside <- any(parsed$first <= lines[[i]] & lines[[i]] <= parsed$last)
+    if (inside || lines[[i]] > max(0L, parsed$last)) {
+      bad_comment(run, list(line = lines[[i]], column = parsed$comments$col1[[i]]), if (inside) {
+        "it stands within an expression"
+      } else {
+        "no code is below it"
+      })
+    }
   }
 }
 
 bad_comment <- function(run, comment, why = NULL) {
   run$findings <- c(run$findings, list(finding(
     c(comment$line, comment$column), "bad_comment", paste0(
-      "The comment ", if (is.null(why)) "cannot be read." else paste0("gives no roles: ", why, "."),
+      "The comment ", if (is.null(why)) "cannot be read." else paste0("has no effect: ", why, "."),
       " Write it above the line that makes the file: ",
       "`#| sdc: key_vars = c(age, sex), weight_var = w`."
     )
@@ -461,20 +604,33 @@ adopted <- function(others, state, reads) {
 look_at_folder <- function(run) {
   before <- run$folder
   run$folder <- folder_state()
-  changed <- setdiff(run$folder$state, before$state)
-  changed <- !grepl(pictures_and_reports, run$folder$name[run$folder$state %in% changed])
-  if (any(changed) && !run$known && identical(run$folder$of, before$of)) {
+  changed <- run$folder$name[!run$folder$state %in% before$state & run$folder$filled]
+  known <- c(run$known, before$open)
+  changed <- setdiff(changed[!grepl(pictures_and_reports, changed)], path_tops(known))
+  if (length(changed) && !anyNA(known) && identical(run$folder$of, before$of)) {
     written_otherwise(run, "A file is written by a function that this check does not know.")
   }
-  run$known <- FALSE
+  run$known <- character()
 }
 
+# `filled`: neither an empty file, as a connection opens it, nor an empty folder.
 folder_state <- function() {
   names <- list.files(".", all.files = TRUE, no.. = TRUE)
   about <- file.info(names, extra_cols = FALSE)
+  filled <- about$size > 0
+  filled[about$isdir] <- lengths(lapply(names[about$isdir], list.files)) > 0
   list(
-    of = getwd(), name = names, state = paste(names, about$size, as.double(about$mtime))
+    of = getwd(), name = names, state = paste(names, about$size, as.double(about$mtime)),
+    filled = filled, open = showConnections()[, "description"]
   )
+}
+
+# The file or folder of the working folder in which each path is.
+path_tops <- function(paths) {
+  paths <- unique(paths[!is.na(paths)])
+  here <- paste0(normalizePath(".", "/"), "/")
+  whole <- vapply(paths, whole_path, "")
+  sub("/.*", "", substring(whole[startsWith(whole, here)], nchar(here) + 1))
 }
 
 pictures_and_reports <- "[.](png|jpe?g|tiff?|bmp|svg|pdf|e?ps|html?|docx|log)$"
@@ -513,7 +669,10 @@ obsolete_calls <- list(
     "suppress_cells()"
   ),
   localSupp2Wrapper = c("has left sdcMicro.", "suppress_cells()"),
-  sdcGUI = c("has left sdcMicro.", "file_check_addin()")
+  sdcGUI = c("has left sdcMicro.", "file_check_addin()"),
+  freqCalc = c("takes no file with roles.", "n_matches()"),
+  indivRisk = c("approximates the risk of keys that many records share.", "individual_risk()"),
+  measure_risk = c("approximates the risk of keys that many records share.", "individual_risk()")
 )
 
 # At the end ----------------------------------------------------------------------

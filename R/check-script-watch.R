@@ -28,7 +28,8 @@ script_writers <- list(
 text_writers <- list(
   base = list(
     writeLines = c("text", "con"), cat = c("...", "file"), write = c("x", "file"),
-    writeBin = c("object", "con"), sink = c("", "file")
+    writeBin = c("object", "con"), sink = c("", "file"), writeChar = c("object", "con"),
+    serialize = c("object", "connection"), dump = c("", "file")
   ),
   readr = list(write_lines = c("x", "file"), write_file = c("x", "file"))
 )
@@ -136,14 +137,11 @@ caller_of <- function(frame) {
   environmentName(if (caller == 0) globalenv() else topenv(sys.frame(caller)))
 }
 
-# Packages write what they please; only calls of the script count, and those by lapply().
+# Calls of the script, and those by lapply().
 is_by_script <- function(frame) caller_of(frame) %in% c("R_GlobalEnv", "base", "utils")
 
-# The file that a call of a text writer writes, NULL if it writes none, or one of the session's own.
+# The file that a call of a text writer writes, NULL if it writes none.
 text_place <- function(argument, frame) {
-  if (!is_by_script(frame)) {
-    return(NULL)
-  }
   place <- get(argument, frame)
   if (inherits(place, "connection")) {
     about <- summary(place)
@@ -152,8 +150,7 @@ text_place <- function(argument, frame) {
     }
     place <- about$description
   }
-  written <- is.character(place) && length(place) == 1 && nzchar(place) && !is_temporary(place)
-  if (written) place
+  if (is_text(place) && nzchar(place)) place
 }
 
 # The number of lines or values it writes, which is not known before of sink().
@@ -162,7 +159,12 @@ text_size <- function(argument, frame) {
     "..." = eval(quote(list(...)), frame), list(if (nzchar(argument)) get(argument, frame))
   )
   lines <- function(x) {
-    as.double(if (is.character(x)) sum(lengths(strsplit(x, "\n", fixed = TRUE))) else length(x))
+    if (!is.character(x)) {
+      return(as.double(length(x)))
+    }
+    lines <- unlist(strsplit(x, "\n", fixed = TRUE))
+    # A line can hold many values, as JSON does.
+    max(0, length(lines), lengths(strsplit(lines, "[,;|\t]")))
   }
   if (nzchar(argument)) sum(vapply(values, lines, 0)) else Inf
 }

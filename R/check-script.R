@@ -58,17 +58,28 @@
 #' `limit_unclear` is information if a limit that needs no model of the population is kept, as `k`.
 #' @section Limits of the check:
 #' What cannot be followed is reported and never guessed: a table of counts, a frame whose columns
-#' have other names and values, a file that is read again. Frames inside functions are seen when
-#' they are written or returned. Values that a line replaces in the place where they are, as
-#' `data.table::set()` does, are not compared with those before.
+#' have other names and values, a file that is read again. Frames inside functions are followed
+#' when they are written or returned; 20 records or more that are written without a known origin, in
+#' one call or by one line or to one file, are `not_followed`. The finding is at the call that
+#' writes, or at the statement that calls a function defined above which writes. Values that a line
+#' replaces in the place where they are, as `data.table::set()` does, are not compared with those
+#' before.
 #'
-#' Text has no columns: what `writeLines()`, `cat()`, `write()`, `writeBin()`, `sink()` and
-#' `capture.output()` write to a file is `not_followed`, from 20 lines or values on, and so are
-#' vectors, matrices and models of that length. Writers of other packages than base R, readr,
+#' Text has no columns: what `writeLines()`, `cat()`, `write()`, `writeBin()`, `writeChar()`,
+#' `serialize()`, `dump()`, `sink()` and `capture.output()` write to a file, and packages by these,
+#' is `not_followed`, from 20 lines or values on, and so are vectors, matrices and models of that
+#' length. Writers of other packages than base R, readr,
 #' haven, data.table, arrow, foreign, jsonlite, openxlsx and writexl are not known: a file in the
 #' working folder that such a function makes or changes is `not_followed`, and one elsewhere is not
 #' seen. Files in the session's temporary folder are judged when base R, fs or zip copies, moves or
 #' packs them into another one. A copy of a file that the script did not write is `not_followed`.
+#' Data frames in attributes, environments, functions and objects, as in a picture of ggplot2, are
+#' `original_written` if they are above a limit or have identifiers.
+#'
+#' Row names are identifiers if they are text that R did not make, or the values of an identifier. A
+#' seed is public if it is a number in the script, or computed of such numbers alone. Continuous
+#' variables count as protected after a remedy such as [microaggregate()], and those with the role
+#' `num_vars` if a line leaves them fewer values.
 #'
 #' Names of variables and columns are in the findings, except names that are not in the script and
 #' are values of a column.

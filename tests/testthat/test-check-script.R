@@ -5,7 +5,7 @@ skip_on_cran()
 skip_if_not_installed("callr")
 
 golden <- list.files(script_folder(), "R$")
-needs <- c("03" = "data.table", "04" = "haven", "10" = "dplyr", "21" = "readr")
+needs <- c("03" = "data.table", "04" = "haven", "10" = "dplyr", "21" = "readr", "24" = "data.table")
 
 test_that("each fault has its repaired twin", {
   faults <- grep("-fault.R$", golden, value = TRUE)
