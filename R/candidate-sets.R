@@ -138,12 +138,9 @@ set_codes <- function(x) {
   codes <- unclass(x)
   if (length(codes) && any(codes > n_sets, na.rm = TRUE)) {
     stop_sdc(
-      "bad_column",
-      c(
-        "A column of candidates must hold its own sets.",
-        x = "Some values point to sets of another column.",
-        i = "Combine such columns by c() or rbind() of data frames, not by rbindlist()."
-      )
+      "bad_column", "A column of candidates must hold its own sets.",
+      x = "Some values point to sets of another column.",
+      i = "Combine such columns by c() or rbind() of data frames, not by rbindlist()."
     )
   }
   codes

@@ -125,13 +125,11 @@ candidates <- function(..., split = NULL) {
   if (found$n_partial > 0) {
     inform_sdc(
       "partial_candidates",
-      c(
-        paste0(
-          "Unknown: ", plural(found$n_partial, "set"),
-          " that ", if (found$n_partial == 1) "contains" else "contain", " both values and NA."
-        ),
-        i = "Repeat the value if only one is admissible."
+      paste0(
+        "Unknown: ", plural(found$n_partial, "set"),
+        " that ", if (found$n_partial == 1) "contains" else "contain", " both values and NA."
       ),
+      i = "Repeat the value if only one is admissible.",
       n = found$n_partial
     )
   }
@@ -177,13 +175,11 @@ inform_unsplit <- function(values, cell) {
   if (n > 0) {
     inform_sdc(
       "unsplit_candidates",
-      c(
-        paste0(
-          plural(n, "value"), " of text with \"|\" ", if (n == 1) "is" else "are",
-          " taken as one value each."
-        ),
-        i = "candidates(x, split = \"|\") makes a set of the values between the signs."
+      paste0(
+        plural(n, "value"), " of text with \"|\" ", if (n == 1) "is" else "are",
+        " taken as one value each."
       ),
+      i = "candidates(x, split = \"|\") makes a set of the values between the signs.",
       n = n
     )
   }

@@ -104,15 +104,12 @@ check_linked_waves <- function(waves, id, link) {
   same <- mapply(identical, now, as.list(link$settings$wave_fingerprints)[names(now)])
   if (!all(same)) {
     stop_sdc(
-      "mismatched_data",
-      c(
-        "`link` must be made from the same `wave1` and `wave2`.",
-        x = paste0(
-          "Ids or keys of the linkage differ in ",
-          paste0("`", names(now)[!same], "`", collapse = " and "), "."
-        ),
-        i = "Was a wave sorted, filtered or recoded since? Link them again."
-      )
+      "mismatched_data", "`link` must be made from the same `wave1` and `wave2`.",
+      x = paste0(
+        "Ids or keys of the linkage differ in ",
+        paste0("`", names(now)[!same], "`", collapse = " and "), "."
+      ),
+      i = "Was a wave sorted, filtered or recoded since? Link them again."
     )
   }
 }

@@ -100,15 +100,12 @@ check_comparable <- function(results) {
   if (any(wrong)) {
     of_results <- is.list(results[wrong][[1]]) && !is.data.frame(results[wrong][[1]])
     stop_sdc(
-      "bad_argument",
-      c(
-        "Everything compared must be a result of sdcRisk.",
-        x = paste0("`", names(results)[wrong][[1]], "` has class ", quote_names(
-          class(results[wrong][[1]])
-        ), "."),
-        i = if (of_results) "do.call(compare_risk, x) compares the results in a list.",
-        i = if (!of_results) "Give file_check() of both files, or a protection alone."
-      ),
+      "bad_argument", "Everything compared must be a result of sdcRisk.",
+      x = paste0("`", names(results)[wrong][[1]], "` has class ", quote_names(
+        class(results[wrong][[1]])
+      ), "."),
+      i = if (of_results) "do.call(compare_risk, x) compares the results in a list.",
+      i = if (!of_results) "Give file_check() of both files, or a protection alone.",
       argument = "..."
     )
   }
@@ -116,23 +113,17 @@ check_comparable <- function(results) {
   kinds <- vapply(results, function(x) class(x)[[1]], "")
   if (length(unique(kinds)) > 1) {
     stop_sdc(
-      "bad_argument",
-      c(
-        "Results compared must come from one function.",
-        x = paste0("Found: ", quote_names(unique(kinds)), ".")
-      ),
+      "bad_argument", "Results compared must come from one function.",
+      x = paste0("Found: ", quote_names(unique(kinds)), "."),
       argument = "after"
     )
   }
   if (anyDuplicated(names(results))) {
     twice <- unique(names(results)[duplicated(names(results))])
     stop_sdc(
-      "bad_argument",
-      c(
-        "Results compared must have different names.",
-        x = paste0("Repeated: ", quote_names(twice), "."),
-        i = "Give every further result a name of its own."
-      ),
+      "bad_argument", "Results compared must have different names.",
+      x = paste0("Repeated: ", quote_names(twice), "."),
+      i = "Give every further result a name of its own.",
       argument = "..."
     )
   }

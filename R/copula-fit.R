@@ -170,12 +170,9 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     if (!is.null(table$rows)) weights <- weights[table$rows]
     if (table$n < min_records) {
       stop_sdc(
-        "bad_data",
-        c(
-          paste0("A copula needs at least ", plural(min_records, "record"), "."),
-          x = paste0("There ", if (table$n == 1) "is " else "are ", format_count(table$n), "."),
-          i = "`min_records` allows fewer; such a fit is mostly noise."
-        )
+        "bad_data", paste0("A copula needs at least ", plural(min_records, "record"), "."),
+        x = paste0("There ", if (table$n == 1) "is " else "are ", format_count(table$n), "."),
+        i = "`min_records` allows fewer; such a fit is mostly noise."
       )
     }
     # Per key variable the values of its categories in the order of the core: values in their
@@ -446,38 +443,30 @@ signal_copula_fit <- function(x) {
   if (nrow(bound)) {
     warn_sdc(
       "bounded_correlation",
-      c(
-        "Some key variables are almost perfectly associated (latent correlation > 0.999).",
-        x = paste0(
-          "Set to 0.999: ", quote_names(paste(bound$first, bound$second, sep = " + "), 3), "."
-        ),
-        i = "Does one of each pair follow from the other? Then leave it out."
+      "Some key variables are almost perfectly associated (latent correlation > 0.999).",
+      x = paste0(
+        "Set to 0.999: ", quote_names(paste(bound$first, bound$second, sep = " + "), 3), "."
       ),
+      i = "Does one of each pair follow from the other? Then leave it out.",
       pairs = bound[c("first", "second")]
     )
   }
   if (x$estimates$largest_change > 0.1) {
     warn_sdc(
-      "moved_correlation",
-      c(
-        "The correlations of all pairs should fit into one correlation matrix.",
-        x = paste0(
-          "The nearest one differs by up to ", format(x$estimates$largest_change, digits = 2), "."
-        ),
-        i = "See x$diagnostics$pairs; pairs that determine each other are the usual cause."
-      )
+      "moved_correlation", "The correlations of all pairs should fit into one correlation matrix.",
+      x = paste0(
+        "The nearest one differs by up to ", format(x$estimates$largest_change, digits = 2), "."
+      ),
+      i = "See x$diagnostics$pairs; pairs that determine each other are the usual cause."
     )
   }
   single <- vapply(x$diagnostics$counts, function(n) sum(n[n <= 1.5]) / sum(n), 0)
   id <- names(single)[single > 0.5]
   if (x$settings$equal_weights && length(id)) {
     warn_sdc(
-      "identifying_key",
-      c(
-        "A key variable should have values that several records share.",
-        x = paste0("Most records have a value of their own of: ", quote_names(id), "."),
-        i = "The sample cannot show the population's other values: leave it out or coarsen it."
-      ),
+      "identifying_key", "A key variable should have values that several records share.",
+      x = paste0("Most records have a value of their own of: ", quote_names(id), "."),
+      i = "The sample cannot show the population's other values: leave it out or coarsen it.",
       columns = id
     )
   }

@@ -104,19 +104,17 @@ signal_scores_differ <- function(x) {
   first <- x$estimates[far[[1]], ]
   warn_sdc(
     "scores_differ",
-    c(
-      "The likelihoods of the records should add up to the records expected to be unique.",
-      x = paste0(
-        "In a population of ", format_count(first$pop_size), " they add up to ",
-        format_expected(first$sum_xi), ", expected are ",
-        format_expected(first$expected_unique_records), "."
-      ),
-      i = if (first$score == "tree") {
-        "The model misses which records are unique in the sample: `given_sample = FALSE`."
-      } else {
-        "Report the latter. The likelihoods of score = \"tree\" add up to it."
-      }
+    "The likelihoods of the records should add up to the records expected to be unique.",
+    x = paste0(
+      "In a population of ", format_count(first$pop_size), " they add up to ",
+      format_expected(first$sum_xi), ", expected are ",
+      format_expected(first$expected_unique_records), "."
     ),
+    i = if (first$score == "tree") {
+      "The model misses which records are unique in the sample: `given_sample = FALSE`."
+    } else {
+      "Report the latter. The likelihoods of score = \"tree\" add up to it."
+    },
     pop_size = first$pop_size
   )
 }

@@ -302,12 +302,9 @@ inform_unseen <- function(unseen, variables) {
   if (any(unseen > 0)) {
     names <- variables[unseen > 0]
     inform_sdc(
-      "unseen_categories",
-      c(
-        "Some records have values that the sample does not have.",
-        x = paste0("Of ", quote_names(names), ": ", format_count(max(unseen)), " at most."),
-        i = "Such a value counts as 0.3 records of the sample, whatever the others are."
-      ),
+      "unseen_categories", "Some records have values that the sample does not have.",
+      x = paste0("Of ", quote_names(names), ": ", format_count(max(unseen)), " at most."),
+      i = "Such a value counts as 0.3 records of the sample, whatever the others are.",
       columns = names, counts = unseen[unseen > 0]
     )
   }

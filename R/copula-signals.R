@@ -7,10 +7,8 @@ calibrates <- function(fit, calibrate) {
   if (!fit$settings$equal_weights) {
     inform_sdc(
       "not_calibrated",
-      c(
-        "The model is not calibrated on the sample's uniqueness, as weights are unequal.",
-        i = "`calibrate = TRUE` does it all the same."
-      )
+      "The model is not calibrated on the sample's uniqueness, as weights are unequal.",
+      i = "`calibrate = TRUE` does it all the same."
     )
   }
   fit$settings$equal_weights
@@ -19,11 +17,8 @@ calibrates <- function(fit, calibrate) {
 inform_no_refits <- function(n_refits) {
   if (n_refits > 0) {
     inform_sdc(
-      "no_refits",
-      c(
-        "Intervals no longer need refits: `n_refits` has no effect.",
-        i = "They come from what the sample leaves open and from the error of models."
-      )
+      "no_refits", "Intervals no longer need refits: `n_refits` has no effect.",
+      i = "They come from what the sample leaves open and from the error of models."
     )
   }
 }
@@ -31,12 +26,9 @@ inform_no_refits <- function(n_refits) {
 signal_few_records <- function(n) {
   if (n < enough_records) {
     warn_sdc(
-      "few_records",
-      c(
-        "A sample should have at least 1,000 records.",
-        x = paste0("It has ", format_count(n), "."),
-        i = "Margins and correlations are imprecise; rely on the interval."
-      ),
+      "few_records", "A sample should have at least 1,000 records.",
+      x = paste0("It has ", format_count(n), "."),
+      i = "Margins and correlations are imprecise; rely on the interval.",
       n = n
     )
   }
@@ -60,15 +52,12 @@ leaves_much_open <- function(x) {
 signal_copula_uniqueness <- function(x) {
   if (leaves_much_open(x)) {
     inform_sdc(
-      "weak_calibration",
-      c(
-        "The sample contributes little; the estimate rests on the model.",
-        x = paste0(
-          "Of ", plural(x$fit$n, "record"), ", ", format_count(x$fit$n_singletons),
-          " are unique."
-        ),
-        i = "The estimate is nearly the model's own; mind the interval."
-      )
+      "weak_calibration", "The sample contributes little; the estimate rests on the model.",
+      x = paste0(
+        "Of ", plural(x$fit$n, "record"), ", ", format_count(x$fit$n_singletons),
+        " are unique."
+      ),
+      i = "The estimate is nearly the model's own; mind the interval."
     )
   }
   signal_steepness(x$diagnostics$fall)
@@ -84,17 +73,14 @@ signal_copula_uniqueness <- function(x) {
   if (length(far)) {
     first <- estimates[far[[1]], ]
     warn_sdc(
-      "models_differ",
-      c(
-        "Models of the population should agree to 0.05, and to a factor of 3.",
-        x = paste0(
-          "In a population of ", format_count(first$pop_size), " the estimate is ",
-          format_share(first$population_uniqueness), "; the copula before calibration gives ",
-          format_share(first$model_uniqueness), ", the Pitman model ",
-          format_share(first$pitman_yor), "."
-        ),
-        i = "Report the interval; small sampling fractions are hard for the Pitman model."
+      "models_differ", "Models of the population should agree to 0.05, and to a factor of 3.",
+      x = paste0(
+        "In a population of ", format_count(first$pop_size), " the estimate is ",
+        format_share(first$population_uniqueness), "; the copula before calibration gives ",
+        format_share(first$model_uniqueness), ", the Pitman model ",
+        format_share(first$pitman_yor), "."
       ),
+      i = "Report the interval; small sampling fractions are hard for the Pitman model.",
       pop_size = first$pop_size
     )
   }

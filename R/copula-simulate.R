@@ -62,15 +62,12 @@ check_simulable <- function(nsim, n_keys, max_memory) {
   bytes <- as.double(nsim) * n_keys * bytes_per_value
   if (bytes > max_memory) {
     stop_sdc(
-      "too_large",
-      c(
-        paste0("Drawing must not need more than ", format_count(max_memory), " bytes."),
-        x = paste0(
-          format_count(nsim), " records of ", plural(n_keys, "key variable"), " need ",
-          format_count(bytes), "."
-        ),
-        i = "Draw fewer at a time, or raise `max_memory`."
-      )
+      "too_large", paste0("Drawing must not need more than ", format_count(max_memory), " bytes."),
+      x = paste0(
+        format_count(nsim), " records of ", plural(n_keys, "key variable"), " need ",
+        format_count(bytes), "."
+      ),
+      i = "Draw fewer at a time, or raise `max_memory`."
     )
   }
 }

@@ -72,20 +72,17 @@ signal_steepness <- function(found) {
     return(invisible())
   }
   warn_sdc(
-    "overstated",
-    c(
-      "Uniqueness falls faster in this sample than its model says.",
-      x = if (isTRUE(found$ln_coarser > steep_coarser)) {
-        "Its keys are about twice as coarse as those of the model, or more."
-      } else {
-        paste0("By its own subsets it falls ", format_number(signif(1 + found$excess, 2)),
-          " times as fast."
-        )
-      },
-      i = paste(
-        "Rows may repeat, or key variables be those of a household, school or firm:",
-        "uniqueness is likely overstated, and the interval holds it less often."
+    "overstated", "Uniqueness falls faster in this sample than its model says.",
+    x = if (isTRUE(found$ln_coarser > steep_coarser)) {
+      "Its keys are about twice as coarse as those of the model, or more."
+    } else {
+      paste0("By its own subsets it falls ", format_number(signif(1 + found$excess, 2)),
+        " times as fast."
       )
+    },
+    i = paste(
+      "Rows may repeat, or key variables be those of a household, school or firm:",
+      "uniqueness is likely overstated, and the interval holds it less often."
     )
   )
 }

@@ -324,12 +324,9 @@ fit_or_data <- function(data, key_vars, more) {
 check_drawable <- function(pop_size) {
   if (any(pop_size > most_people)) {
     stop_sdc(
-      "too_large",
-      c(
-        paste0("`pop_size` must be at most ", format_count(most_people), " people."),
-        x = paste0("It is ", format(max(pop_size), big.mark = big_mark(), digits = 6), "."),
-        i = "predict() with score = \"copula\" takes any size."
-      )
+      "too_large", paste0("`pop_size` must be at most ", format_count(most_people), " people."),
+      x = paste0("It is ", format(max(pop_size), big.mark = big_mark(), digits = 6), "."),
+      i = "predict() with score = \"copula\" takes any size."
     )
   }
 }

@@ -115,25 +115,23 @@ refuse_lone_number <- function(value, arg) {
   named <- paste0(arg, " = ", if (is.null(column)) "\"...\"" else names_code(column))
   stop_sdc(
     "bad_argument",
-    c(
-      paste0(
-        "`", arg, "` must name ", if (keys) "key variables" else "columns",
-        ", not be a single number."
-      ),
-      x = if (is.null(column)) {
-        paste0(number, " was given.")
-      } else {
-        paste0(number, " is a position of column `", shorten(column), "`.")
-      },
-      i = if (apt) paste0("Did you mean ", sprintf(meant, number), "?"),
-      i = if (is.null(column)) {
-        paste0("Name the column: ", named, ".")
-      } else if (keys) {
-        paste0("To use this column alone, name it: ", named, ".")
-      } else {
-        paste0("Did you mean ", named, "?")
-      }
+    paste0(
+      "`", arg, "` must name ", if (keys) "key variables" else "columns",
+      ", not be a single number."
     ),
+    x = if (is.null(column)) {
+      paste0(number, " was given.")
+    } else {
+      paste0(number, " is a position of column `", shorten(column), "`.")
+    },
+    i = if (apt) paste0("Did you mean ", sprintf(meant, number), "?"),
+    i = if (is.null(column)) {
+      paste0("Name the column: ", named, ".")
+    } else if (keys) {
+      paste0("To use this column alone, name it: ", named, ".")
+    } else {
+      paste0("Did you mean ", named, "?")
+    },
     argument = arg
   )
 }
@@ -248,14 +246,11 @@ check_no_dots <- function(...) {
 stop_unknown_arguments <- function(given, known, of = NULL, advice = NULL, known_apart = NULL) {
   given[!nzchar(given)] <- "(unnamed)"
   stop_sdc(
-    "bad_argument",
-    c(
-      paste0("All arguments must be arguments of ", c(of, "this function")[[1]], "."),
-      x = paste0("Unknown: ", quote_names(given), "."),
-      if (length(advice)) rlang::set_names(advice, rep("i", length(advice))),
-      i = nearest_names(setdiff(given, c("(unnamed)", known_apart)), unique(known)),
-      i = "Arguments after `...` must be named in full."
-    ),
+    "bad_argument", paste0("All arguments must be arguments of ", c(of, "this function")[[1]], "."),
+    x = paste0("Unknown: ", quote_names(given), "."),
+    if (length(advice)) rlang::set_names(advice, rep("i", length(advice))),
+    i = nearest_names(setdiff(given, c("(unnamed)", known_apart)), unique(known)),
+    i = "Arguments after `...` must be named in full.",
     argument = given
   )
 }
@@ -275,16 +270,13 @@ refuse_letters <- function(ask) {
   short <- Filter(function(name) any(startsWith(first, name)), short)
   if (length(short)) {
     stop_sdc(
-      "bad_argument",
-      c(
-        "All arguments must be arguments of this function.",
-        x = paste0("Unknown: ", quote_names(short), "."),
-        i = letter_advice(short, arguments),
-        i = if (ask$.name %in% c("global_recode", "top_code", "bottom_code")) {
-          "If this is a variable, give the file by name: data = file."
-        },
-        i = "Arguments must be named in full."
-      ),
+      "bad_argument", "All arguments must be arguments of this function.",
+      x = paste0("Unknown: ", quote_names(short), "."),
+      i = letter_advice(short, arguments),
+      i = if (ask$.name %in% c("global_recode", "top_code", "bottom_code")) {
+        "If this is a variable, give the file by name: data = file."
+      },
+      i = "Arguments must be named in full.",
       argument = short
     )
   }

@@ -70,12 +70,9 @@ separator_advice <- function(columns, absent) {
 stop_absent <- function(must, absent, columns, advice = NULL, found = NULL) {
   if (is.null(found)) found <- paste0("Not found: ", quote_names(as.character(absent)), ".")
   stop_sdc(
-    "unknown_key_var",
-    c(
-      must,
-      x = found, i = if (is.character(absent)) nearest_names(absent, columns),
-      if (length(advice)) rlang::set_names(advice, rep("i", length(advice)))
-    ),
+    "unknown_key_var", must,
+    x = found, i = if (is.character(absent)) nearest_names(absent, columns),
+    if (length(advice)) rlang::set_names(advice, rep("i", length(advice))),
     unknown = absent
   )
 }
@@ -214,12 +211,9 @@ check_columns <- function(x, data, arg) {
     shared <- if (anyDuplicated(columns)) intersect(x, columns[duplicated(columns)])
     if (length(shared)) {
       stop_sdc(
-        "bad_data",
-        c(
-          paste0("The columns of `data` named by `", arg, "` must have one name each."),
-          x = paste0("Several columns are named ", quote_names(shared), "."),
-          i = paste0("Rename them, or give `", arg, "` as positions.")
-        ),
+        "bad_data", paste0("The columns of `data` named by `", arg, "` must have one name each."),
+        x = paste0("Several columns are named ", quote_names(shared), "."),
+        i = paste0("Rename them, or give `", arg, "` as positions."),
         names = shared
       )
     }
@@ -272,11 +266,9 @@ check_installed <- function(package, purpose) {
   if (!requireNamespace(package, quietly = TRUE)) {
     stop_sdc(
       "missing_package",
-      c(
-        paste0("The package \"", package, "\" must be installed to ", purpose, "."),
-        x = "It is not installed.",
-        i = paste0("install.packages(\"", package, "\")")
-      ),
+      paste0("The package \"", package, "\" must be installed to ", purpose, "."),
+      x = "It is not installed.",
+      i = paste0("install.packages(\"", package, "\")"),
       package = package
     )
   }

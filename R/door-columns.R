@@ -21,28 +21,26 @@ column_sources <- function(data, positions, candidates = FALSE) {
     damaged <- vapply(positions[bad], function(v) has_bad_codes(data[[v]]), NA)
     stop_sdc(
       "bad_column",
-      c(
-        paste0(
-          "Every column used must be a factor, text, number, logical, Date, ",
-          "POSIXct or labelled column."
-        ),
-        rlang::set_names(
-          utils::head(paste0(
-            encodeString(names, quote = "\""), " has class ", classes,
-            ifelse(damaged, " and codes without a level", ""), "."
-          ), 5),
-          "x"
-        ),
-        i = if (any(vapply(data[positions[bad]], is_candidates, NA))) {
-          "Candidates are understood by n_matches(); elsewhere decide on one value."
-        } else if (any(damaged)) {
-          "Read the file again, or set these codes to NA: they stand for no value."
-        } else if (any(vapply(data[positions[bad]], is.list, NA))) {
-          "Make plain columns of them, or leave them out."
-        } else {
-          "Convert them, by as.vector(), unclass() or as.character(), or leave them out."
-        }
+      paste0(
+        "Every column used must be a factor, text, number, logical, Date, ",
+        "POSIXct or labelled column."
       ),
+      rlang::set_names(
+        utils::head(paste0(
+          encodeString(names, quote = "\""), " has class ", classes,
+          ifelse(damaged, " and codes without a level", ""), "."
+        ), 5),
+        "x"
+      ),
+      i = if (any(vapply(data[positions[bad]], is_candidates, NA))) {
+        "Candidates are understood by n_matches(); elsewhere decide on one value."
+      } else if (any(damaged)) {
+        "Read the file again, or set these codes to NA: they stand for no value."
+      } else if (any(vapply(data[positions[bad]], is.list, NA))) {
+        "Make plain columns of them, or leave them out."
+      } else {
+        "Convert them, by as.vector(), unclass() or as.character(), or leave them out."
+      },
       columns = names, classes = classes
     )
   }
@@ -235,11 +233,8 @@ number_ids <- function(x, arg) {
   source <- column_source(x, length(x))
   if (has_bad_codes(x)) {
     stop_sdc(
-      "bad_column",
-      c(
-        paste0("`", arg, "` must name a column of numbers, text or a factor."),
-        x = "The factor has codes without a level."
-      ),
+      "bad_column", paste0("`", arg, "` must name a column of numbers, text or a factor."),
+      x = "The factor has codes without a level.",
       columns = arg, classes = class(x)
     )
   }
@@ -310,11 +305,8 @@ key_type <- function(x) {
 take_values <- function(x, rows, name) {
   if (is.list(x) || length(dim(x)) > 0) {
     stop_sdc(
-      "bad_column",
-      c(
-        "Every variable must be a vector.",
-        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
-      ),
+      "bad_column", "Every variable must be a vector.",
+      x = paste0(quote_names(name), " has class ", quote_names(class(x)), "."),
       columns = name, classes = paste(class(x), collapse = "/")
     )
   }
@@ -342,11 +334,8 @@ unite_columns <- function(pieces, name) {
   }
   if (length(kind) > 1) {
     stop_sdc(
-      "bad_column",
-      c(
-        "A variable must have values of one kind in all waves.",
-        x = paste0(quote_names(name), " has ", paste(kind, collapse = " and "), ".")
-      ),
+      "bad_column", "A variable must have values of one kind in all waves.",
+      x = paste0(quote_names(name), " has ", paste(kind, collapse = " and "), "."),
       columns = name, classes = kind
     )
   }
@@ -451,11 +440,8 @@ value_numbers <- function(x, arg) {
   source <- column_source(x, length(x))
   if (is.null(source) || has_bad_codes(x)) {
     stop_sdc(
-      "bad_column",
-      c(
-        paste0("`", arg, "` must name a column of numbers, text or a factor."),
-        x = paste0("It has class ", quote_names(class(x)), ".")
-      ),
+      "bad_column", paste0("`", arg, "` must name a column of numbers, text or a factor."),
+      x = paste0("It has class ", quote_names(class(x)), "."),
       columns = arg, classes = class(x)
     )
   }

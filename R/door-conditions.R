@@ -102,22 +102,21 @@ condition_class <- function(severity, kind) {
   paste0("sdcRisk_", severity, c(paste0("_", kind), ""))
 }
 
-# Signal a classed condition. `message` is a character vector: first what must
-# hold, then bullets named "x" (what was found) and "i" (what to do). Texts are
-# taken as they are: a brace or a percent sign in a column name is harmless.
-stop_sdc <- function(kind, message, ...) {
-  call <- bare_call()
-  rlang::abort(message, class = condition_class("error", kind), ..., call = call)
-}
+# Signal a classed condition. The message consists of what must hold, which has no name, and of
+# bullets named "x" (what was found) and "i" (what to do); other arguments are fields of the
+# condition. Texts are taken as they are: a brace or a percent sign in a column name is harmless.
+stop_sdc <- function(kind, ...) signal_sdc(rlang::abort, "error", kind, list(...))
 
-warn_sdc <- function(kind, message, ...) {
-  call <- bare_call()
-  rlang::warn(message, class = condition_class("warning", kind), ..., call = call)
-}
+warn_sdc <- function(kind, ...) signal_sdc(rlang::warn, "warning", kind, list(...))
 
-inform_sdc <- function(kind, message, ...) {
-  call <- bare_call()
-  rlang::inform(message, class = condition_class("message", kind), ..., call = call)
+inform_sdc <- function(kind, ...) signal_sdc(rlang::inform, "message", kind, list(...))
+
+signal_sdc <- function(signal, severity, kind, parts) {
+  of_message <- rlang::names2(parts) %in% c("", "x", "i")
+  signal(
+    do.call(c, parts[of_message]),
+    class = condition_class(severity, kind), !!!parts[!of_message], call = bare_call()
+  )
 }
 
 # The call that the user made, without its arguments: after do.call() they are the
@@ -151,10 +150,7 @@ holds_objects <- function(code) {
 
 stop_not_whole <- function(what) {
   stop_sdc(
-    "damaged_result",
-    c(
-      paste0("The ", what, " must be whole, as it was made."),
-      x = "It has lost parts.", i = "Make it again."
-    )
+    "damaged_result", paste0("The ", what, " must be whole, as it was made."),
+    x = "It has lost parts.", i = "Make it again."
   )
 }

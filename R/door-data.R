@@ -17,10 +17,8 @@ check_data_frame <- function(x, arg) {
   if (!is.data.frame(x)) {
     stop_sdc(
       "bad_data",
-      c(
-        paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
-        x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
-      ),
+      paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
+      x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x),
       data_class = class(x)
     )
   }
@@ -86,11 +84,8 @@ check_records <- function(data, arg = "data") {
   n <- nrow(data)
   if (ncol(data) == 0 || n == 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        paste0("`", arg, "` must have at least one record and one column."),
-        x = paste0("It has ", n, " records and ", ncol(data), " columns.")
-      ),
+      "bad_data", paste0("`", arg, "` must have at least one record and one column."),
+      x = paste0("It has ", n, " records and ", ncol(data), " columns."),
       data_class = class(data)
     )
   }
@@ -100,12 +95,9 @@ check_records <- function(data, arg = "data") {
   ragged[ragged] <- vapply(columns[ragged], NROW, 1L) != n
   if (any(ragged)) {
     stop_sdc(
-      "bad_data",
-      c(
-        paste0("All columns of `", arg, "` must have as many values as it has records."),
-        x = paste0("Other lengths: ", quote_names(names(data)[ragged]), "."),
-        i = "Rebuild the data frame with data.frame()."
-      ),
+      "bad_data", paste0("All columns of `", arg, "` must have as many values as it has records."),
+      x = paste0("Other lengths: ", quote_names(names(data)[ragged]), "."),
+      i = "Rebuild the data frame with data.frame().",
       names = names(data)[ragged]
     )
   }

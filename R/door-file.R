@@ -213,12 +213,9 @@ sdc_roles <- function(x) {
   check_given("x")
   if (!is_file(x) && !is_remedy(x) && !is_pattern_table(x) && !is_sdcmicro(x)) {
     stop_sdc(
-      "bad_data",
-      c(
-        "`x` must be a file with roles, made by sdc_file().",
-        x = paste0("It has class ", quote_names(class(x)), "."),
-        i = if (is.data.frame(x)) "Give the roles first: sdc_file(x, key_vars = c(...))."
-      ),
+      "bad_data", "`x` must be a file with roles, made by sdc_file().",
+      x = paste0("It has class ", quote_names(class(x)), "."),
+      i = if (is.data.frame(x)) "Give the roles first: sdc_file(x, key_vars = c(...)).",
       data_class = class(x)
     )
   }
@@ -261,10 +258,8 @@ sensitive_unknown <- function(sensitive, keys) {
   if (length(both)) {
     inform_sdc(
       "known_sensitive",
-      c(
-        paste0("Key variables are not sensitive variables here: ", quote_names(both), "."),
-        i = "An intruder who knows a value has nothing to learn of it."
-      ),
+      paste0("Key variables are not sensitive variables here: ", quote_names(both), "."),
+      i = "An intruder who knows a value has nothing to learn of it.",
       columns = both
     )
   }
@@ -297,10 +292,8 @@ without_other_looks <- function(data, positions) {
   }
   inform_sdc(
     "columns_left_out",
-    c(
-      paste0("Not taken as key variables: ", looks_words(names(data)[positions], looks, out), "."),
-      i = "Name their role (`weight_var`, `hh_id`), or name them in `key_vars`."
-    ),
+    paste0("Not taken as key variables: ", looks_words(names(data)[positions], looks, out), "."),
+    i = "Name their role (`weight_var`, `hh_id`), or name them in `key_vars`.",
     columns = names(data)[positions[out]]
   )
   positions[!out]
@@ -462,13 +455,10 @@ uncounted_release <- function(x, arg) {
 inform_perturbed <- function(file) {
   if (identical(file$remedy, "invariant_pram")) {
     inform_sdc(
-      "perturbed_keys",
-      c(
-        "Key variables of this file are perturbed.",
-        i = paste(
-          "Measures that count agreeing records do not say how risky it is: see ?release_data.",
-          "pram_audit() does."
-        )
+      "perturbed_keys", "Key variables of this file are perturbed.",
+      i = paste(
+        "Measures that count agreeing records do not say how risky it is: see ?release_data.",
+        "pram_audit() does."
       ),
       columns = file$states$variable[grepl("randomised", file$states$state)]
     )

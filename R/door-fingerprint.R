@@ -157,11 +157,8 @@ check_same_data <- function(x, data) {
 
 stop_mismatched <- function() {
   stop_sdc(
-    "mismatched_data",
-    c(
-      "`data` must be the data this result was made from.",
-      x = "Its key variables, weights or other columns used, or their values, differ.",
-      i = "Was `data` sorted, filtered, weighted anew or recoded since?"
-    )
+    "mismatched_data", "`data` must be the data this result was made from.",
+    x = "Its key variables, weights or other columns used, or their values, differ.",
+    i = "Was `data` sorted, filtered, weighted anew or recoded since?"
   )
 }

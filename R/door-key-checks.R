@@ -46,15 +46,13 @@ inform_excluded <- function(n_excluded, n, unit = "record") {
   }
   inform_sdc(
     "many_excluded",
-    c(
-      paste0(
-        plural(n_excluded, paste("incomplete", unit)), " of ", format_count(n), " (",
-        format_percent(n_excluded / n), ") ", if (n_excluded == 1) "is" else "are",
-        " left out."
-      ),
-      i = paste0(
-        "The numbers are about the other ", unit, "s, among which whole groups may be absent."
-      )
+    paste0(
+      plural(n_excluded, paste("incomplete", unit)), " of ", format_count(n), " (",
+      format_percent(n_excluded / n), ") ", if (n_excluded == 1) "is" else "are",
+      " left out."
+    ),
+    i = paste0(
+      "The numbers are about the other ", unit, "s, among which whole groups may be absent."
     ),
     n_excluded = n_excluded
   )
@@ -73,12 +71,10 @@ identifying_keys <- function(table, exempt = character()) {
 inform_identifying <- function(keys) {
   if (length(keys)) inform_sdc(
     "identifying_key",
-    c(
-      paste0("Nearly every record has a value of its own of ", quote_names(keys), "."),
-      i = paste(
-        "An identifier or a continuous variable is not a key variable:",
-        "leave it out, or coarsen it."
-      )
+    paste0("Nearly every record has a value of its own of ", quote_names(keys), "."),
+    i = paste(
+      "An identifier or a continuous variable is not a key variable:",
+      "leave it out, or coarsen it."
     ),
     columns = keys
   )

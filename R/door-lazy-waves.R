@@ -143,11 +143,8 @@ ids_of_engine <- function(wave, id) {
 check_spread <- function(n) {
   if (any(n > .Machine$integer.max)) {
     stop_sdc(
-      "too_large",
-      c(
-        "Linkage takes at most 2,147,483,647 records of each file.",
-        x = paste0("There are ", format_count(max(n)), "."), i = "Link a sample, or by region."
-      )
+      "too_large", "Linkage takes at most 2,147,483,647 records of each file.",
+      x = paste0("There are ", format_count(max(n)), "."), i = "Link a sample, or by region."
     )
   }
 }

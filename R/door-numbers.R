@@ -21,11 +21,8 @@ number_column <- function(x, name) {
   source <- if (!is_candidates(x)) column_source(x, NROW(x))
   if (is.null(source) || !source$scale %in% c("number", "wide") || is.logical(source$values)) {
     stop_sdc(
-      "bad_column",
-      c(
-        "Continuous variables must be numbers.",
-        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
-      ),
+      "bad_column", "Continuous variables must be numbers.",
+      x = paste0(quote_names(name), " has class ", quote_names(class(x)), "."),
       columns = name, classes = class(x)
     )
   }
@@ -34,14 +31,11 @@ number_column <- function(x, name) {
   values[is.na(values)] <- NA_real_
   if (any(is.infinite(values))) {
     stop_sdc(
-      "bad_column",
-      c(
-        "Continuous variables must be finite.",
-        x = paste0(
-          quote_names(name), " has ", plural(sum(is.infinite(values)), "infinite value"), "."
-        ),
-        i = "Make them missing."
+      "bad_column", "Continuous variables must be finite.",
+      x = paste0(
+        quote_names(name), " has ", plural(sum(is.infinite(values)), "infinite value"), "."
       ),
+      i = "Make them missing.",
       columns = name
     )
   }

@@ -49,21 +49,18 @@ check_takes_patterns <- function(file, takes, arg) {
 stop_needs_records <- function(arg, x = NULL) {
   lazy <- is_lazy_table(x)
   stop_sdc(
-    "bad_data",
-    c(
-      paste0("`", arg, "` must hold the records of the file here."),
-      x = if (lazy) {
-        "It is a table of a database, of which this function brings no records into R."
-      } else {
-        "It is a pattern table: which record is which, and what else it holds, is not in it."
-      },
-      i = if (lazy) {
-        "dplyr::collect(dplyr::select(table, ...)) brings the key variables, or a sample, into R."
-      } else {
-        "Give the data frame the pattern table was made from, or a sample of its records."
-      },
-      i = "?pattern_table lists the functions that take one."
-    ),
+    "bad_data", paste0("`", arg, "` must hold the records of the file here."),
+    x = if (lazy) {
+      "It is a table of a database, of which this function brings no records into R."
+    } else {
+      "It is a pattern table: which record is which, and what else it holds, is not in it."
+    },
+    i = if (lazy) {
+      "dplyr::collect(dplyr::select(table, ...)) brings the key variables, or a sample, into R."
+    } else {
+      "Give the data frame the pattern table was made from, or a sample of its records."
+    },
+    i = "?pattern_table lists the functions that take one.",
     data_class = if (lazy) "tbl_lazy" else "sdc_pattern_table"
   )
 }
@@ -156,11 +153,8 @@ check_reserved <- function(keys, weight_var) {
   taken <- intersect(c(keys, weight_var), reserved_names)
   if (length(taken)) {
     stop_sdc(
-      "bad_data",
-      c(
-        "No key variable or weight may be called `n`.",
-        x = "The counts of a pattern table have this name.", i = "Rename the column."
-      ),
+      "bad_data", "No key variable or weight may be called `n`.",
+      x = "The counts of a pattern table have this name.", i = "Rename the column.",
       names = taken
     )
   }
@@ -173,16 +167,13 @@ check_max_patterns <- function(x) {
 check_few_patterns <- function(n, max_patterns) {
   if (n > max_patterns) {
     stop_sdc(
-      "too_large",
-      c(
-        "There must not be more patterns than `max_patterns`.",
-        x = paste0(
-          "There are ", if (is.finite(n)) format_count(n) else "more",
-          "; the limit is ", format_count(max_patterns), "."
-        ),
-        i = "Take fewer or coarser key variables, or raise `max_patterns`.",
-        i = "Functions without it take pattern_table(data, max_patterns = ) as their data."
+      "too_large", "There must not be more patterns than `max_patterns`.",
+      x = paste0(
+        "There are ", if (is.finite(n)) format_count(n) else "more",
+        "; the limit is ", format_count(max_patterns), "."
       ),
+      i = "Take fewer or coarser key variables, or raise `max_patterns`.",
+      i = "Functions without it take pattern_table(data, max_patterns = ) as their data.",
       n_patterns = n
     )
   }

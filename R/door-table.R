@@ -247,12 +247,9 @@ share_candidates <- function(tables, key_vars) {
         if (mixed) share_pieces(columns) else share_sets(columns),
         sdcRisk_error_bad_argument = function(e) {
           stop_sdc(
-            "bad_column",
-            c(
-              "Candidates must have values of the same type in all tables.",
-              x = paste0(quote_names(name), " does not."),
-              i = "Text, numbers, Dates and times do not mix."
-            ),
+            "bad_column", "Candidates must have values of the same type in all tables.",
+            x = paste0(quote_names(name), " does not."),
+            i = "Text, numbers, Dates and times do not mix.",
             columns = name
           )
         }
@@ -304,12 +301,9 @@ key_part <- function(table, keys, listwise) {
 check_some_complete <- function(n_complete) {
   if (n_complete == 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        "At least one record must be complete on all key variables.",
-        x = "Every record misses a value.",
-        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
-      )
+      "bad_data", "At least one record must be complete on all key variables.",
+      x = "Every record misses a value.",
+      i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
     )
   }
 }
@@ -409,16 +403,13 @@ resolve_key_vars <- function(data, key_vars, exclude) {
   unusable <- is.na(used) | !nzchar(used) | duplicated(used)
   if (any(unusable)) {
     stop_sdc(
-      "bad_data",
-      c(
-        "Every key variable must have a name of its own.",
-        x = if (anyDuplicated(used)) {
-          paste0("Names used twice: ", quote_names(unique(used[duplicated(used)])), ".")
-        } else {
-          paste0("Columns without a name: ", paste(positions[unusable], collapse = ", "), ".")
-        },
-        i = "Rename the columns, or leave them out of `key_vars`."
-      ),
+      "bad_data", "Every key variable must have a name of its own.",
+      x = if (anyDuplicated(used)) {
+        paste0("Names used twice: ", quote_names(unique(used[duplicated(used)])), ".")
+      } else {
+        paste0("Columns without a name: ", paste(positions[unusable], collapse = ", "), ".")
+      },
+      i = "Rename the columns, or leave them out of `key_vars`.",
       names = used[unusable]
     )
   }

@@ -81,21 +81,18 @@ check_letters <- function(columns, name) {
   marks <- unique(unlist(lapply(columns, text_marks)))
   if ("bytes" %in% marks || "native" %in% marks && length(marks) > 1) {
     stop_sdc(
-      "bad_column",
-      c(
-        "Text must be in an encoding that is known.",
-        x = paste(
-          quote_names(name),
-          if ("bytes" %in% marks) {
-            "has text that is marked as bytes."
-          } else {
-            "has text of unknown encoding and other text, and the locale is C."
-          }
-        ),
-        i = paste0(
-          "Say what it is: Encoding(", column_text(name), ") <- \"UTF-8\", or \"latin1\". ",
-          "Of a factor, set it for its levels()."
-        )
+      "bad_column", "Text must be in an encoding that is known.",
+      x = paste(
+        quote_names(name),
+        if ("bytes" %in% marks) {
+          "has text that is marked as bytes."
+        } else {
+          "has text of unknown encoding and other text, and the locale is C."
+        }
+      ),
+      i = paste0(
+        "Say what it is: Encoding(", column_text(name), ") <- \"UTF-8\", or \"latin1\". ",
+        "Of a factor, set it for its levels()."
       ),
       columns = name
     )
@@ -125,17 +122,15 @@ note_spellings <- function(columns) {
   if (length(found)) {
     inform_sdc(
       "similar_text",
-      c(
-        "Texts that differ only by case, blanks or Unicode form are different values.",
-        x = paste0(
-          "Without an equal in the other table, but with such a text there: ",
-          paste0(
-            vapply(found, plural, "", "value"), " of ", quote_names_each(names(found)),
-            collapse = ", "
-          ), "."
-        ),
-        i = "Spell them alike in both: trimws(), tolower(), stringi::stri_trans_nfc()."
+      "Texts that differ only by case, blanks or Unicode form are different values.",
+      x = paste0(
+        "Without an equal in the other table, but with such a text there: ",
+        paste0(
+          vapply(found, plural, "", "value"), " of ", quote_names_each(names(found)),
+          collapse = ", "
+        ), "."
       ),
+      i = "Spell them alike in both: trimws(), tolower(), stringi::stri_trans_nfc().",
       columns = names(found), n_values = unname(found)
     )
   }

@@ -109,20 +109,17 @@ wave_vars <- function(waves, vars, arg) {
   missing <- absent[lengths(absent) > 0]
   if (length(missing)) {
     stop_sdc(
-      "unknown_key_var",
-      c(
-        paste0("`", arg, "` must name columns of both waves."),
-        rlang::set_names(
-          paste0("Not found in `", names(missing), "`: ", vapply(missing, quote_names, ""), "."),
-          "x"
-        ),
-        i = nearest_names(
-          unlist(missing), intersect(names(waves$wave1), names(waves$wave2))
-        ),
-        i = paste0(
-          "Columns of both: ",
-          quote_names(intersect(names(waves$wave1), names(waves$wave2)), 8), "."
-        )
+      "unknown_key_var", paste0("`", arg, "` must name columns of both waves."),
+      rlang::set_names(
+        paste0("Not found in `", names(missing), "`: ", vapply(missing, quote_names, ""), "."),
+        "x"
+      ),
+      i = nearest_names(
+        unlist(missing), intersect(names(waves$wave1), names(waves$wave2))
+      ),
+      i = paste0(
+        "Columns of both: ",
+        quote_names(intersect(names(waves$wave1), names(waves$wave2)), 8), "."
       ),
       unknown = unique(unlist(missing))
     )
@@ -149,15 +146,12 @@ check_ids_once <- function(n_repeated, waves, id) {
   repeated <- n_repeated > 0
   if (any(repeated)) {
     stop_sdc(
-      "bad_data",
-      c(
-        "Every id must occur once in each wave.",
-        rlang::set_names(paste0(
-          plural(n_repeated[repeated], "record"), " of `", waves[repeated],
-          "` with an id that another record has."
-        ), "x"),
-        i = "One row per person and wave is needed to know the true links."
-      ),
+      "bad_data", "Every id must occur once in each wave.",
+      rlang::set_names(paste0(
+        plural(n_repeated[repeated], "record"), " of `", waves[repeated],
+        "` with an id that another record has."
+      ), "x"),
+      i = "One row per person and wave is needed to know the true links.",
       names = id
     )
   }
@@ -165,12 +159,9 @@ check_ids_once <- function(n_repeated, waves, id) {
 
 warn_no_common_ids <- function(id) {
   warn_sdc(
-    "no_common_ids",
-    c(
-      "The waves should have ids in common.",
-      x = paste0("No value of ", quote_names(id), " occurs in both waves."),
-      i = "Nobody's match can be right: check that the ids are those of the same persons."
-    ),
+    "no_common_ids", "The waves should have ids in common.",
+    x = paste0("No value of ", quote_names(id), " occurs in both waves."),
+    i = "Nobody's match can be right: check that the ids are those of the same persons.",
     columns = id
   )
 }
@@ -187,15 +178,12 @@ warn_waves_differ <- function(waves, key_vars, id) {
   }
   shown <- utils::head(found, 5)
   warn_sdc(
-    "waves_differ",
-    c(
-      "Columns should have the same type and levels in both waves.",
-      rlang::set_names(
-        paste0(encodeString(names(shown), quote = "\""), " ", shown, "."), "x"
-      ),
-      if (length(found) > 5) c(x = paste0("And ", length(found) - 5, " more.")),
-      i = "Their values are compared as values: equal text or equal numbers agree."
+    "waves_differ", "Columns should have the same type and levels in both waves.",
+    rlang::set_names(
+      paste0(encodeString(names(shown), quote = "\""), " ", shown, "."), "x"
     ),
+    if (length(found) > 5) c(x = paste0("And ", length(found) - 5, " more.")),
+    i = "Their values are compared as values: equal text or equal numbers agree.",
     columns = names(found)
   )
 }
@@ -265,18 +253,15 @@ broken_rules <- function(changes, coded, tolerance) {
 warn_broken_rules <- function(rules) {
   broken <- rules[which(rules$prop_excluded > 0.1), ]
   if (nrow(broken)) warn_sdc(
-    "broken_rules",
-    c(
-      "The rules of `tolerance` should hold for nearly all true partners.",
-      rlang::set_names(paste0(
-        "The rule for ", vapply(broken$variable, quote_names, ""), " excludes ",
-        format_percent(broken$prop_excluded), " of the ",
-        plural(broken$n_compared, "pair"), " of true partners."
-      ), "x"),
-      i = paste(
-        "A rule goes from wave 1, the earlier one, to wave 2: are the waves swapped,",
-        "or is the rule too narrow?"
-      )
+    "broken_rules", "The rules of `tolerance` should hold for nearly all true partners.",
+    rlang::set_names(paste0(
+      "The rule for ", vapply(broken$variable, quote_names, ""), " excludes ",
+      format_percent(broken$prop_excluded), " of the ",
+      plural(broken$n_compared, "pair"), " of true partners."
+    ), "x"),
+    i = paste(
+      "A rule goes from wave 1, the earlier one, to wave 2: are the waves swapped,",
+      "or is the rule too narrow?"
     ),
     columns = broken$variable, prop_excluded = broken$prop_excluded
   )
@@ -328,11 +313,8 @@ set_agreement <- function(known) {
   n <- length(known$sets)
   if (n > 5000) {
     stop_sdc(
-      "too_large",
-      c(
-        "A key of candidates can have at most 5,000 different sets.",
-        x = paste0("One has ", format_count(n), ".")
-      )
+      "too_large", "A key of candidates can have at most 5,000 different sets.",
+      x = paste0("One has ", format_count(n), ".")
     )
   }
   if (known$interval) {
@@ -402,14 +384,11 @@ dictionary_numbers <- function(values, name) {
     }
   }
   stop_sdc(
-    "bad_column",
-    c(
-      "Admissible changes as numbers need a key that is a number in both waves.",
-      x = paste0(quote_names(name), " is not."),
-      i = paste(
-        "Numbers, dates and ordered factors of equal levels will do;",
-        "give a logical matrix for other key variables."
-      )
+    "bad_column", "Admissible changes as numbers need a key that is a number in both waves.",
+    x = paste0(quote_names(name), " is not."),
+    i = paste(
+      "Numbers, dates and ordered factors of equal levels will do;",
+      "give a logical matrix for other key variables."
     ),
     columns = name, classes = class(values$one)
   )

@@ -87,11 +87,8 @@ number_advice <- function(x, name) {
 
 stop_weights <- function(name, found, advice = NULL) {
   stop_sdc(
-    "bad_weights",
-    c(
-      paste0("The weights in ", quote_names(name), " must be finite and positive."),
-      x = found, i = advice[1], i = advice[-1]
-    ),
+    "bad_weights", paste0("The weights in ", quote_names(name), " must be finite and positive."),
+    x = found, i = advice[1], i = advice[-1],
     column = name
   )
 }
@@ -213,15 +210,12 @@ weights_that_do_not_expand <- function(weights, times, n) {
 # Weights that average 1 expand the file to itself and not to the population.
 warn_small_weights <- function(n_below, n_cells, consequence, unit = "cell") {
   warn_sdc(
-    "small_weights",
-    c(
-      "The weights of a key must sum to at least its number of records.",
-      x = paste0(
-        "They sum to less for ", format_count(n_below), " of ",
-        plural(n_cells, unit), "; ", consequence, "."
-      ),
-      i = "Weights must expand the file to the population: do they average 1?"
+    "small_weights", "The weights of a key must sum to at least its number of records.",
+    x = paste0(
+      "They sum to less for ", format_count(n_below), " of ",
+      plural(n_cells, unit), "; ", consequence, "."
     ),
+    i = "Weights must expand the file to the population: do they average 1?",
     n = n_below
   )
 }
@@ -232,13 +226,11 @@ check_household_weights <- function(weights, id, name) {
   if (any(unequal)) {
     stop_sdc(
       "bad_weights",
-      c(
-        paste0("With `hh_id` the weights in ", quote_names(name), " must be those of households."),
-        x = paste0(
-          "They differ within ", plural(length(unique(id[unequal])), "household"), "."
-        ),
-        i = "Count without weights by weight_var = NULL, or single records by hh_id = NULL."
+      paste0("With `hh_id` the weights in ", quote_names(name), " must be those of households."),
+      x = paste0(
+        "They differ within ", plural(length(unique(id[unequal])), "household"), "."
       ),
+      i = "Count without weights by weight_var = NULL, or single records by hh_id = NULL.",
       column = name
     )
   }
@@ -269,11 +261,8 @@ most_records <- 2^53
 check_most_records <- function(n) {
   if (n > most_records) {
     stop_sdc(
-      "too_large",
-      c(
-        "A pattern table must have at most 2^53 records.",
-        x = paste0("It would have ", format(n, digits = 4), ".")
-      )
+      "too_large", "A pattern table must have at most 2^53 records.",
+      x = paste0("It would have ", format(n, digits = 4), ".")
     )
   }
 }

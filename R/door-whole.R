@@ -79,15 +79,12 @@ check_result <- function(result) {
   }
   version <- if (is.list(x) && is.list(x$settings)) x$settings$version
   stop_sdc(
-    "damaged_result",
-    c(
-      "The result must be whole, as it was made by this version.",
-      x = if (is_one_text(version) && version != own_version()) {
-        paste0("It was made by version ", version, " of sdcRisk.")
-      } else {
-        "It has lost fields, or they have been changed, or it is not a result."
-      },
-      i = "Compute it again. unclass(x) shows its contents."
-    )
+    "damaged_result", "The result must be whole, as it was made by this version.",
+    x = if (is_one_text(version) && version != own_version()) {
+      paste0("It was made by version ", version, " of sdcRisk.")
+    } else {
+      "It has lost fields, or they have been changed, or it is not a result."
+    },
+    i = "Compute it again. unclass(x) shows its contents."
   )
 }

@@ -172,16 +172,13 @@ check_dims <- function(dims, n_keys, max_tables) {
   n_tables <- sum(choose(n_keys, dims))
   if (n_tables > max_tables) {
     stop_sdc(
-      "too_large",
-      c(
-        "There must not be more tables than `max_tables`.",
-        x = paste0(
-          plural(n_keys, "key variable"), " have ",
-          format(n_tables, big.mark = big_mark(), digits = 4),
-          " tables of these sizes; the limit is ", format_count(max_tables), "."
-        ),
-        i = "Take smaller `dims` or fewer `key_vars`, or raise `max_tables`."
+      "too_large", "There must not be more tables than `max_tables`.",
+      x = paste0(
+        plural(n_keys, "key variable"), " have ",
+        format(n_tables, big.mark = big_mark(), digits = 4),
+        " tables of these sizes; the limit is ", format_count(max_tables), "."
       ),
+      i = "Take smaller `dims` or fewer `key_vars`, or raise `max_tables`.",
       n_tables = n_tables
     )
   }

@@ -44,12 +44,9 @@ data_frames_in <- function(envir) {
   names <- names(size)[size > 0]
   if (length(names) == 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        "A data frame must be in the workspace.",
-        x = "There is none with records and columns.",
-        i = "Read the file first, such as by read.csv()."
-      )
+      "bad_data", "A data frame must be in the workspace.",
+      x = "There is none with records and columns.",
+      i = "Read the file first, such as by read.csv()."
     )
   }
   c(names[size[names] > 1], names[size[names] == 1])

@@ -320,11 +320,8 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   told <- list(d$told_missing, d$told_before, d$finer_columns, d$not_compared)
   if (anyNA(d$told_by_order$by) || any(vapply(told, NROW, 0L) > 0)) {
     inform_sdc(
-      "unlisted_records",
-      c(
-        "Records are listed by their key variables as they are in the file.",
-        i = "Other columns or the order may reveal more, as the check says: more can be above."
-      )
+      "unlisted_records", "Records are listed by their key variables as they are in the file.",
+      i = "Other columns or the order may reveal more, as the check says: more can be above."
     )
   }
   if (!missing(limit) || !is.null(k)) {
@@ -370,13 +367,10 @@ records_at_risk.sdc_suppress_cells <- function(x, limit, ..., k = NULL) {
   n <- as_count(sum_over(as.double(known > 1 / x$settings$k & !is.na(known)), judged_times(x)))
   if (n > 0) {
     inform_sdc(
-      "original_values",
-      c(
-        "The records listed are those of the release.",
-        i = paste0(
-          "An intruder who knows the original values finds ", plural(n, "record"),
-          " among fewer than ", format_count(x$settings$k), ": see `n_candidates`."
-        )
+      "original_values", "The records listed are those of the release.",
+      i = paste0(
+        "An intruder who knows the original values finds ", plural(n, "record"),
+        " among fewer than ", format_count(x$settings$k), ": see `n_candidates`."
       ),
       n = n
     )

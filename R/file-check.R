@@ -250,16 +250,13 @@ ask_for_keys <- function(ask) {
     call("file_check", as.call(c(list(as.name("sdc_file"), given), roles)))
   }
   stop_sdc(
-    "no_key_vars",
-    c(
-      "`key_vars` must name the columns that an intruder can know.",
-      x = paste0(
-        "None were named, and columns look like something else: ",
-        looks_words(names, looks, nzchar(looks)), "."
-      ),
-      i = separator_advice(names(data), NULL),
-      i = if (length(roles$key_vars)) paste0("Proposed: ", code_text(call), ".")
+    "no_key_vars", "`key_vars` must name the columns that an intruder can know.",
+    x = paste0(
+      "None were named, and columns look like something else: ",
+      looks_words(names, looks, nzchar(looks)), "."
     ),
+    i = separator_advice(names(data), NULL),
+    i = if (length(roles$key_vars)) paste0("Proposed: ", code_text(call), "."),
     columns = names[nzchar(looks)], proposed = call
   )
 }
@@ -546,13 +543,10 @@ check_limits <- function(limit) {
   unknown <- setdiff(names, catalogue$measure)
   if (length(unknown)) {
     stop_sdc(
-      "bad_argument",
-      c(
-        "`limit` must name measures of the page.",
-        x = paste0("Unknown: ", quote_names(unknown), "."),
-        i = nearest_names(unknown, catalogue$measure),
-        i = paste0("Measures: ", paste(catalogue$measure, collapse = ", "), ".")
-      ),
+      "bad_argument", "`limit` must name measures of the page.",
+      x = paste0("Unknown: ", quote_names(unknown), "."),
+      i = nearest_names(unknown, catalogue$measure),
+      i = paste0("Measures: ", paste(catalogue$measure, collapse = ", "), "."),
       argument = "limit", unknown = unknown
     )
   }

@@ -155,12 +155,9 @@ mean_beyond <- function(x, beyond, name, values) {
   n_beyond <- if (is.null(values$times)) length(beyond) else sum(values$times[beyond])
   if (n_beyond %in% 1:2) {
     stop_sdc(
-      "unprotectable",
-      c(
-        "A mean must be that of at least 3 records.",
-        x = paste0(plural(n_beyond, "record"), " of ", quote_names(name), " beyond the cut."),
-        i = "Cut off more records, or use .replace = \"end\"."
-      ),
+      "unprotectable", "A mean must be that of at least 3 records.",
+      x = paste0(plural(n_beyond, "record"), " of ", quote_names(name), " beyond the cut."),
+      i = "Cut off more records, or use .replace = \"end\".",
       columns = name
     )
   }
@@ -175,28 +172,22 @@ check_codes_beyond <- function(x, cut, name, limit = NULL) {
   labelled <- labelled[labelled %in% c(cut, limit)]
   if (length(labelled)) {
     stop_sdc(
-      "bad_column",
-      c(
-        "Values that are labelled as missing must be missing before numbers are cut.",
-        x = paste0(
-          quote_names(name), ": ", paste0(
-            format_number(as_bare(labelled)), " is \"", names(labelled), "\"", collapse = ", "
-          ), "."
-        ),
-        i = "Make them NA, or declare them: haven::labelled_spss(na_values = )."
+      "bad_column", "Values that are labelled as missing must be missing before numbers are cut.",
+      x = paste0(
+        quote_names(name), ": ", paste0(
+          format_number(as_bare(labelled)), " is \"", names(labelled), "\"", collapse = ", "
+        ), "."
       ),
+      i = "Make them NA, or declare them: haven::labelled_spss(na_values = ).",
       columns = name
     )
   }
   codes <- intersect(missing_codes(x), cut)
   if (length(codes)) {
     inform_sdc(
-      "coded_missing",
-      c(
-        "A number that may stand for a missing value is coded, too.",
-        x = paste0(quote_names(name), ": ", code_words(codes), "."),
-        i = "If it does, make it NA first."
-      ),
+      "coded_missing", "A number that may stand for a missing value is coded, too.",
+      x = paste0(quote_names(name), ": ", code_words(codes), "."),
+      i = "If it does, make it NA first.",
       columns = name
     )
   }

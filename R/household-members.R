@@ -68,12 +68,9 @@ add_household_scores <- function(x, released, hh_at) {
 check_some_household <- function(n_complete) {
   if (n_complete == 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        "At least one household must be complete on all key variables.",
-        x = "In every household a member misses a value.",
-        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
-      )
+      "bad_data", "At least one household must be complete on all key variables.",
+      x = "In every household a member misses a value.",
+      i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
     )
   }
 }
@@ -94,15 +91,12 @@ check_every_household <- function(households) {
     return(invisible())
   }
   stop_sdc(
-    "bad_data",
-    c(
-      "Every record must have a household.",
-      x = paste0(
-        "The household is missing in ", plural(households$n_missing, "record"), " (",
-        quote_names(households$variables), ")."
-      ),
-      i = "Give people without a household identifiers of their own."
+    "bad_data", "Every record must have a household.",
+    x = paste0(
+      "The household is missing in ", plural(households$n_missing, "record"), " (",
+      quote_names(households$variables), ")."
     ),
+    i = "Give people without a household identifiers of their own.",
     names = households$variables
   )
 }

@@ -194,15 +194,12 @@ household_weights <- function(weights, fraction, n) {
 check_shared <- function(found, hh_vars) {
   differs <- found$n_unequal > 0
   if (any(differs)) stop_sdc(
-    "bad_data",
-    c(
-      "The members of a household must share the values of `hh_vars`.",
-      x = paste0(
-        "They differ within ", plural(max(found$n_unequal), "household"), " (",
-        quote_names(hh_vars[differs]), ")."
-      ),
-      i = "Name these variables in `key_vars`, or mend the data."
+    "bad_data", "The members of a household must share the values of `hh_vars`.",
+    x = paste0(
+      "They differ within ", plural(max(found$n_unequal), "household"), " (",
+      quote_names(hh_vars[differs]), ")."
     ),
+    i = "Name these variables in `key_vars`, or mend the data.",
     names = hh_vars[differs]
   )
 }

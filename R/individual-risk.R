@@ -190,13 +190,10 @@ signal_small_weights <- function(found, weights, table) {
   why <- weights_that_do_not_expand(weights, table$times, table$n)
   if (!is.null(why)) {
     warn_sdc(
-      "small_weights",
-      c(
-        "The weights must expand the file to the population.",
-        x = paste0(capitalised(sub(";.*", "", why)), ": the risks are those of a file that is ",
-                   "its own population."),
-        i = "Multiply them by the size of the population over their sum."
-      )
+      "small_weights", "The weights must expand the file to the population.",
+      x = paste0(capitalised(sub(";.*", "", why)), ": the risks are those of a file that is ",
+                 "its own population."),
+      i = "Multiply them by the size of the population over their sum."
     )
   } else if (found$n_below_sample > 0) {
     records <- is.na(found$n_cells)

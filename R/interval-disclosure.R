@@ -126,12 +126,10 @@ check_same_records <- function(before, after, args) {
   if (nrow(before) != nrow(after)) {
     stop_sdc(
       "mismatched_data",
-      c(
-        paste0("`", args[[1]], "` and `", args[[2]], "` must have the same records in the same ",
-               "order."),
-        x = paste0(
-          "They have ", format_count(nrow(before)), " and ", plural(nrow(after), "record"), "."
-        )
+      paste0("`", args[[1]], "` and `", args[[2]], "` must have the same records in the same ",
+             "order."),
+      x = paste0(
+        "They have ", format_count(nrow(before)), " and ", plural(nrow(after), "record"), "."
       )
     )
   }

@@ -53,12 +53,9 @@ pram_units <- function(data, table, columns) {
   }, NA)
   if (any(differs)) {
     stop_sdc(
-      "bad_data",
-      c(
-        "The members of a household must share the values of `hh_vars`.",
-        x = paste0("They differ in ", quote_names(table$variables[shared[differs]]), "."),
-        i = "Leave these variables out of `hh_vars`, or mend the data."
-      ),
+      "bad_data", "The members of a household must share the values of `hh_vars`.",
+      x = paste0("They differ in ", quote_names(table$variables[shared[differs]]), "."),
+      i = "Leave these variables out of `hh_vars`, or mend the data.",
       names = table$variables[shared[differs]]
     )
   }
@@ -71,13 +68,10 @@ household_index <- function(data, table, position) {
   n_missing <- sum(codes == 0L)
   if (n_missing > 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        "Every record must belong to a household.",
-        x = paste0(
-          plural(n_missing, "record"), " without a value of ",
-          quote_names(names(data)[position]), "."
-        )
+      "bad_data", "Every record must belong to a household.",
+      x = paste0(
+        plural(n_missing, "record"), " without a value of ",
+        quote_names(names(data)[position]), "."
       ),
       names = names(data)[position]
     )
@@ -142,15 +136,12 @@ joint_numbers <- function(numberings) {
 check_household_levels <- function(within, units, names) {
   if (!is.null(within) && any(within != within[units$first][units$of_record])) {
     stop_sdc(
-      "bad_data",
-      c(
-        "The members of a household must share the values of `within`.",
-        x = paste0(
-          plural(sum(within != within[units$first][units$of_record]), "record"),
-          " with another value than the first member of the household."
-        ),
-        i = "All key variables are those of households here, so households are drawn as a whole."
+      "bad_data", "The members of a household must share the values of `within`.",
+      x = paste0(
+        plural(sum(within != within[units$first][units$of_record]), "record"),
+        " with another value than the first member of the household."
       ),
+      i = "All key variables are those of households here, so households are drawn as a whole.",
       names = names
     )
   }
@@ -195,33 +186,30 @@ report_unreached <- function(drawn, asked, fixed) {
     stop_two_cells(drawn)
   }
   stop_sdc(
-    "unprotectable",
-    c(
-      "Every key must have a block that can keep it below `max_match_prob`.",
-      x = paste0(cells_left(drawn, asked), "."),
-      x = if (drawn$lowest < 1) {
-        paste0("The lowest bound this file can reach is ", format_number(drawn$lowest), ".")
-      } else {
-        "No bound below 1 can be reached."
-      },
-      i = unreached_advice(asked, fixed, drawn$lowest),
-      i = if (fixed$sizes) {
-        paste(
-          "The number of records of a household shows in the release, so households of",
-          "records of other sizes cannot replace them: leave a rare size out, or keep it."
-        )
-      },
-      i = if (length(fixed$names)) {
-        paste0(
-          "Levels of ", quote_names(fixed$names), ", ", if (length(fixed$names) == 1) {
-            "which is not a key variable and stays"
-          } else {
-            "which are not key variables and stay"
-          },
-          " as released, are never merged: to merge them, name them in `key_vars` too."
-        )
-      }
-    ),
+    "unprotectable", "Every key must have a block that can keep it below `max_match_prob`.",
+    x = paste0(cells_left(drawn, asked), "."),
+    x = if (drawn$lowest < 1) {
+      paste0("The lowest bound this file can reach is ", format_number(drawn$lowest), ".")
+    } else {
+      "No bound below 1 can be reached."
+    },
+    i = unreached_advice(asked, fixed, drawn$lowest),
+    i = if (fixed$sizes) {
+      paste(
+        "The number of records of a household shows in the release, so households of",
+        "records of other sizes cannot replace them: leave a rare size out, or keep it."
+      )
+    },
+    i = if (length(fixed$names)) {
+      paste0(
+        "Levels of ", quote_names(fixed$names), ", ", if (length(fixed$names) == 1) {
+          "which is not a key variable and stays"
+        } else {
+          "which are not key variables and stay"
+        },
+        " as released, are never merged: to merge them, name them in `key_vars` too."
+      )
+    },
     lowest = drawn$lowest, n_cells = length(drawn$unreached)
   )
 }
@@ -253,13 +241,10 @@ warn_unprotected <- function(drawn, asked) {
   # Outside the theorem of the published theta some are within reach.
   if (drawn$lowest > asked$max_match_prob + 1e-9) {
     warn_sdc(
-      "unprotected_cells",
-      c(
-        "Some keys keep a higher match probability than the bound.",
-        x = paste0(
-          cells_left(drawn, asked), "; at worst they stay at ",
-          format_up(drawn$lowest), "."
-        )
+      "unprotected_cells", "Some keys keep a higher match probability than the bound.",
+      x = paste0(
+        cells_left(drawn, asked), "; at worst they stay at ",
+        format_up(drawn$lowest), "."
       ),
       lowest = drawn$lowest, n_cells = length(drawn$unreached)
     )
@@ -269,20 +254,18 @@ warn_unprotected <- function(drawn, asked) {
 stop_two_cells <- function(drawn) {
   stop_sdc(
     c("bad_argument", "unprotectable"),
-    c(
-      paste(
-        "A bound in [3/7, 1/2) must have at least three keys in every block with",
-        "calibration = \"paper\"."
-      ),
-      x = paste0(
-        plural(sum(drawn$unreached_sizes == 2), "block"), " of two keys."
-      ),
-      i = paste(
-        "The theorem: with two keys, P(CM | S = 2) can exceed P(CM | S = 1), and the",
-        "published theta is proven for bounds of at least 1/2 only."
-      ),
-      i = "Take calibration = \"exact\", a bound of at least 1/2, or unprotected = \"merge\"."
+    paste(
+      "A bound in [3/7, 1/2) must have at least three keys in every block with",
+      "calibration = \"paper\"."
     ),
+    x = paste0(
+      plural(sum(drawn$unreached_sizes == 2), "block"), " of two keys."
+    ),
+    i = paste(
+      "The theorem: with two keys, P(CM | S = 2) can exceed P(CM | S = 1), and the",
+      "published theta is proven for bounds of at least 1/2 only."
+    ),
+    i = "Take calibration = \"exact\", a bound of at least 1/2, or unprotected = \"merge\".",
     argument = "max_match_prob", lowest = drawn$lowest
   )
 }

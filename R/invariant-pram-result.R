@@ -200,16 +200,14 @@ report_shift <- function(totals, table, first_record) {
     moved <- shift > 0.01
     warn_sdc(
       "weighted_shift",
-      c(
-        "Weighted counts of the margins of key variables should stay within 1% of what they were.",
-        x = paste0(
-          "Expected to shift: ", quote_names(table$variables[moved]), ", by up to ",
-          format_percent(max(shift)), "."
-        ),
-        i = paste(
-          "Try prefer = \"similar_weights\" with scope = \"risky\",",
-          "or calibrate the weights of the released file."
-        )
+      "Weighted counts of the margins of key variables should stay within 1% of what they were.",
+      x = paste0(
+        "Expected to shift: ", quote_names(table$variables[moved]), ", by up to ",
+        format_percent(max(shift)), "."
+      ),
+      i = paste(
+        "Try prefer = \"similar_weights\" with scope = \"risky\",",
+        "or calibrate the weights of the released file."
       ),
       variables = table$variables[moved], shift = shift[moved]
     )
@@ -256,12 +254,10 @@ inform_pram <- function(x) {
   if (x$diagnostics$n_merged > 0) {
     inform_sdc(
       "merged_levels",
-      c(
-        paste0(
-          plural(x$diagnostics$n_merged, "level"), " of `within` merged with another."
-        ),
-        i = "Joint counts of `within` are kept inside merged levels only."
+      paste0(
+        plural(x$diagnostics$n_merged, "level"), " of `within` merged with another."
       ),
+      i = "Joint counts of `within` are kept inside merged levels only.",
       n_merged = x$diagnostics$n_merged
     )
   }
@@ -270,20 +266,18 @@ inform_pram <- function(x) {
   }
   inform_sdc(
     "nothing_to_do",
-    c(
-      paste0(
-        "No key exceeds the bound: the largest match probability is ",
-        format_risk(max(x$cells$match_prob_before)), " as it is."
-      ),
-      i = if (x$estimates$theta_max <= 0) {
-        "The data are returned unchanged."
-      } else {
-        paste(
-          "The published scheme perturbs them all the same;",
-          "calibration = \"exact\" returns them unchanged."
-        )
-      }
-    )
+    paste0(
+      "No key exceeds the bound: the largest match probability is ",
+      format_risk(max(x$cells$match_prob_before)), " as it is."
+    ),
+    i = if (x$estimates$theta_max <= 0) {
+      "The data are returned unchanged."
+    } else {
+      paste(
+        "The published scheme perturbs them all the same;",
+        "calibration = \"exact\" returns them unchanged."
+      )
+    }
   )
 }
 

@@ -37,12 +37,9 @@ with_engine <- function(code) {
     if (inherits(e, "sdcRisk_error")) stop(e)
     pass_on_time_limit(first_cause(e))
     stop_sdc(
-      "bad_data",
-      c(
-        "The engine must be able to run the query.",
-        x = paste0("It says: ", without_quoted(first_line(first_cause(e))), "."),
-        i = "pattern_table(data, collect = FALSE) gives the query; show_query() shows it."
-      )
+      "bad_data", "The engine must be able to run the query.",
+      x = paste0("It says: ", without_quoted(first_line(first_cause(e))), "."),
+      i = "pattern_table(data, collect = FALSE) gives the query; show_query() shows it."
     )
   })
 }

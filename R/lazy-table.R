@@ -163,12 +163,10 @@ check_engine_names <- function(data, names) {
   if (length(bad)) {
     stop_sdc(
       "bad_data",
-      c(
-        "No column of a table of a database may have a name with another meaning in a query.",
-        x = paste0(quote_names(bad), "."),
-        i = "Names that begin with `sdc_`, and those of values such as `NULL`, are taken.",
-        i = "Rename the column in the database, or in a view of the table."
-      ),
+      "No column of a table of a database may have a name with another meaning in a query.",
+      x = paste0(quote_names(bad), "."),
+      i = "Names that begin with `sdc_`, and those of values such as `NULL`, are taken.",
+      i = "Rename the column in the database, or in a view of the table.",
       names = bad
     )
   }
@@ -214,19 +212,16 @@ check_held_values <- function(values, counted, table) {
     plain <- vapply(values, function(x) is.character(x) || is.integer(x), NA)
     columns <- table$key_vars[if (any(lost)) lost else !plain]
     stop_sdc(
-      "bad_data",
-      c(
-        "R must be able to hold the values of the key variables as the engine has them.",
-        x = if (any(lost)) {
-          paste0("Some of ", quote_names(columns), " are missing in R: infinite dates, or others.")
-        } else {
-          paste0(
-            plural(merged, "pattern"), " of the engine ", if (merged == 1) "is" else "are",
-            " equal to another in R, by the last digits of ", quote_names(columns), "."
-          )
-        },
-        i = "Make text of it in the query: dplyr::mutate(data, x = as.character(x))."
-      ),
+      "bad_data", "R must be able to hold the values of the key variables as the engine has them.",
+      x = if (any(lost)) {
+        paste0("Some of ", quote_names(columns), " are missing in R: infinite dates, or others.")
+      } else {
+        paste0(
+          plural(merged, "pattern"), " of the engine ", if (merged == 1) "is" else "are",
+          " equal to another in R, by the last digits of ", quote_names(columns), "."
+        )
+      },
+      i = "Make text of it in the query: dplyr::mutate(data, x = as.character(x)).",
       columns = columns
     )
   }

@@ -123,11 +123,8 @@ stop_ignored_text <- function(ignored) {
     words <- ignored_words[[what]]
     if (length(columns)) {
       stop_sdc(
-        "bad_data",
-        c(
-          words[["must"]], x = paste0(words[["found"]], quote_names(columns), "."),
-          i = words[["advice"]]
-        ),
+        "bad_data", words[["must"]], x = paste0(words[["found"]], quote_names(columns), "."),
+        i = words[["advice"]],
         columns = columns
       )
     }
@@ -142,11 +139,9 @@ warn_ignored_text <- function(data, table) {
     if (length(columns)) {
       warn_sdc(
         paste0("ignores_", what),
-        c(
-          words[["must"]], x = paste0(words[["found"]], quote_names(columns), "."),
-          i = "Values that differ in this alone count as one: the risk looks smaller.",
-          i = words[["advice"]]
-        ),
+        words[["must"]], x = paste0(words[["found"]], quote_names(columns), "."),
+        i = "Values that differ in this alone count as one: the risk looks smaller.",
+        i = words[["advice"]],
         columns = columns
       )
     }

@@ -191,12 +191,9 @@ warn_not_learned <- function(x) {
   found <- doubts(x)
   if (length(found)) {
     warn_sdc(
-      "not_learned",
-      c(
-        "Weights learned from the files should be those of persons.",
-        rlang::set_names(found, rep("x", length(found))),
-        i = "Leave out keys that repeat others, or report \"calibrated\" weights."
-      ),
+      "not_learned", "Weights learned from the files should be those of persons.",
+      rlang::set_names(found, rep("x", length(found))),
+      i = "Leave out keys that repeat others, or report \"calibrated\" weights.",
       phi = x$diagnostics$phi, columns = x$diagnostics$dependent_keys
     )
   }

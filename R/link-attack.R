@@ -293,14 +293,11 @@ check_one_to_one <- function(one_to_one, id, known, released) {
   if (one_to_one && is.data.frame(known) && is.data.frame(released) &&
         max(nrow(known), nrow(released)) > 10000) {
     stop_sdc(
-      "too_large",
-      c(
-        "`one_to_one` is for files of at most 10,000 records.",
-        x = paste0(
-          "They have ", format_count(nrow(known)), " and ", format_count(nrow(released)), "."
-        ),
-        i = "The posterior takes into account already that a person has one record."
-      )
+      "too_large", "`one_to_one` is for files of at most 10,000 records.",
+      x = paste0(
+        "They have ", format_count(nrow(known)), " and ", format_count(nrow(released)), "."
+      ),
+      i = "The posterior takes into account already that a person has one record."
     )
   }
   one_to_one

@@ -169,20 +169,18 @@ signal_margins <- function(x) {
     at <- which(zero)[[1]]
     warn_sdc(
       "zero_margins",
-      c(
-        "Sample uniques should not be alone on margins of a model that has zero margins.",
-        x = paste0(
-          shorten(estimates$model[[at]], 60),
-          if (length(unique(estimates$key_set)) > 1) {
-            paste0(", ", shorten(estimates$key_set[[at]], 40))
-          }, ": ",
-          plural(estimates$n_zero_margins[[at]], "cell"), " of the margins without a record, ",
-          plural(alone[[at]], "sample unique"), " of ",
-          format_count(estimates$n_unique[[at]]), " alone on a margin",
-          if (sum(zero) > 1) paste0("; likewise in ", plural(sum(zero) - 1, "more model")), "."
-        ),
-        i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
+      "Sample uniques should not be alone on margins of a model that has zero margins.",
+      x = paste0(
+        shorten(estimates$model[[at]], 60),
+        if (length(unique(estimates$key_set)) > 1) {
+          paste0(", ", shorten(estimates$key_set[[at]], 40))
+        }, ": ",
+        plural(estimates$n_zero_margins[[at]], "cell"), " of the margins without a record, ",
+        plural(alone[[at]], "sample unique"), " of ",
+        format_count(estimates$n_unique[[at]]), " alone on a margin",
+        if (sum(zero) > 1) paste0("; likewise in ", plural(sum(zero) - 1, "more model")), "."
       ),
+      i = "There a record's own weight decides its risk: fewer interactions or coarser keys help.",
       models = estimates$model[zero]
     )
   }
@@ -193,36 +191,27 @@ signal_fits <- function(x) {
   deviation <- vapply(x$fits, `[[`, 0, "deviation")
   if (any(deviation > 1.01e-5)) {
     warn_sdc(
-      "rough_fit",
-      c(
-        "The margins of the fit should equal those of the data to five digits.",
-        x = paste0("They differ by up to ", format_short(max(deviation)), " of themselves."),
-        i = "The fit lies on the boundary of its model: fewer interactions or coarser keys help."
-      ),
+      "rough_fit", "The margins of the fit should equal those of the data to five digits.",
+      x = paste0("They differ by up to ", format_short(max(deviation)), " of themselves."),
+      i = "The fit lies on the boundary of its model: fewer interactions or coarser keys help.",
       models = estimates$model[deviation > 1.01e-5]
     )
   }
   skipped <- vapply(x$fits, `[[`, 0, "n_too_large")
   if (any(skipped > 0)) {
     warn_sdc(
-      "search_limited",
-      c(
-        "A search should be able to fit every two-way interaction.",
-        x = paste0(
-          plural(max(skipped), "interaction"), " could not be tried: beyond `max_cells` cells."
-        )
+      "search_limited", "A search should be able to fit every two-way interaction.",
+      x = paste0(
+        plural(max(skipped), "interaction"), " could not be tried: beyond `max_cells` cells."
       )
     )
   }
   if (any(estimates$n_unique == 0)) {
     inform_sdc(
-      "no_sample_unique",
-      c(
-        "No record is unique in the sample: tau1 and tau2 are zero.",
-        i = paste0(
-          "Key sets: ",
-          quote_names(shorten(unique(estimates$key_set[estimates$n_unique == 0]), 60)), "."
-        )
+      "no_sample_unique", "No record is unique in the sample: tau1 and tau2 are zero.",
+      i = paste0(
+        "Key sets: ",
+        quote_names(shorten(unique(estimates$key_set[estimates$n_unique == 0]), 60)), "."
       )
     )
   }
@@ -249,24 +238,18 @@ signal_bias <- function(estimates, label) {
   }
   if (any(off & !single)) {
     warn_sdc(
-      "biased_estimate",
-      c(
-        "An estimate to report should agree with what corrects its bias.",
-        x = found(off & !single),
-        i = "Report the corrected values, which the intervals belong to.",
-        i = "A search, fewer interactions or coarser categories leave less to correct."
-      ),
+      "biased_estimate", "An estimate to report should agree with what corrects its bias.",
+      x = found(off & !single),
+      i = "Report the corrected values, which the intervals belong to.",
+      i = "A search, fewer interactions or coarser categories leave less to correct.",
       models = label[off & !single]
     )
   }
   if (any(off & single)) {
     warn_sdc(
-      "cell_fractions",
-      c(
-        "With `sampling = \"cell\"` weights must depend on the key variables.",
-        x = found(off & single),
-        i = "Weights that differ within cells make it biased: `sampling = \"raked\"` is not."
-      ),
+      "cell_fractions", "With `sampling = \"cell\"` weights must depend on the key variables.",
+      x = found(off & single),
+      i = "Weights that differ within cells make it biased: `sampling = \"raked\"` is not.",
       models = label[off & single]
     )
   }

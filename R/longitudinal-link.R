@@ -266,27 +266,25 @@ warn_empty_records <- function(n_few, overlap, min_overlap) {
   least <- max(min_overlap, 1)
   warn_sdc(
     "empty_records",
-    c(
-      if (hidden) {
-        "Records with few observed key variables should not hide the matches of others."
-      } else {
-        paste0("Records should have at least ", plural(least, "observed key variable"), ".")
-      },
-      if (any(n_few > 0)) {
-        c(x = paste0(
-          "Fewer than ", plural(least, "observed key variable"), ": ", plural(n_few[[1]], "record"),
-          " of wave 1, ", format_count(n_few[[2]]), " of wave 2."
-        ))
-      },
-      if (hidden) {
-        c(x = paste0(
-          "Expected correct matches: ", format_one_digit(best$given), " under `min_overlap = ",
-          min_overlap, "`, ", format_one_digit(best$expected), " under `min_overlap = ",
-          best$min_overlap, "`."
-        ))
-      },
-      i = empty_records_advice(best, overlap, min_overlap)
-    ),
+    if (hidden) {
+      "Records with few observed key variables should not hide the matches of others."
+    } else {
+      paste0("Records should have at least ", plural(least, "observed key variable"), ".")
+    },
+    if (any(n_few > 0)) {
+      c(x = paste0(
+        "Fewer than ", plural(least, "observed key variable"), ": ", plural(n_few[[1]], "record"),
+        " of wave 1, ", format_count(n_few[[2]]), " of wave 2."
+      ))
+    },
+    if (hidden) {
+      c(x = paste0(
+        "Expected correct matches: ", format_one_digit(best$given), " under `min_overlap = ",
+        min_overlap, "`, ", format_one_digit(best$expected), " under `min_overlap = ",
+        best$min_overlap, "`."
+      ))
+    },
+    i = empty_records_advice(best, overlap, min_overlap),
     min_overlap = best$min_overlap, expected_correct = best$expected
   )
 }

@@ -6,17 +6,15 @@ signal_longitudinal <- function(x) {
   if (any(zero)) {
     warn_sdc(
       "zero_margins",
-      c(
-        "Sample uniques should not be alone on margins of a model that has zero margins.",
-        x = paste0(
-          "Alone: ", paste0(
-            format_count(alone[zero]), " of ", format_count(x$estimates$n_unique[zero]), " (",
-            x$estimates$scenario[zero], ")",
-            collapse = ", "
-          ), "."
-        ),
-        i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
+      "Sample uniques should not be alone on margins of a model that has zero margins.",
+      x = paste0(
+        "Alone: ", paste0(
+          format_count(alone[zero]), " of ", format_count(x$estimates$n_unique[zero]), " (",
+          x$estimates$scenario[zero], ")",
+          collapse = ", "
+        ), "."
       ),
+      i = "There a record's own weight decides its risk: fewer interactions or coarser keys help.",
       models = x$estimates$scenario[zero]
     )
   }

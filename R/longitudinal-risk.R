@@ -279,11 +279,8 @@ check_releases <- function(wave1, wave2) {
   }
   if (!is.list(wave1) || length(wave1) == 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        "`wave1` must be a data frame, or a list of data frames.",
-        x = paste0("It has class ", quote_names(class(wave1)), ".")
-      ),
+      "bad_data", "`wave1` must be a data frame, or a list of data frames.",
+      x = paste0("It has class ", quote_names(class(wave1)), "."),
       data_class = class(wave1)
     )
   }
@@ -443,11 +440,8 @@ check_earlier_columns <- function(x, arg, releases) {
     absent <- setdiff(x, names(releases[[release]]))
     if (length(absent)) {
       stop_sdc(
-        "unknown_key_var",
-        c(
-          paste0("`", arg, "` must name columns of all waves."),
-          x = paste0("Not found in ", quote_names(release), ": ", quote_names(absent), ".")
-        ),
+        "unknown_key_var", paste0("`", arg, "` must name columns of all waves."),
+        x = paste0("Not found in ", quote_names(release), ": ", quote_names(absent), "."),
         unknown = absent
       )
     }

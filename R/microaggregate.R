@@ -162,12 +162,10 @@ check_group_sizes <- function(parts, k) {
   if (few > 0) {
     stop_sdc(
       "unprotectable",
-      c(
-        paste0("Each stratum, and each set of missing variables in it, must have at least `k` = ",
-               k, " records."),
-        x = paste0(plural(few, "of them", ""), if (few == 1) " has" else " have", " fewer."),
-        i = "Take wider strata, a smaller k, or method = \"optimal\" for missing values."
-      )
+      paste0("Each stratum, and each set of missing variables in it, must have at least `k` = ",
+             k, " records."),
+      x = paste0(plural(few, "of them", ""), if (few == 1) " has" else " have", " fewer."),
+      i = "Take wider strata, a smaller k, or method = \"optimal\" for missing values."
     )
   }
 }
@@ -207,13 +205,10 @@ inform_equal_groups <- function(columns, made) {
   }, 0)
   if (any(n > 0)) {
     inform_sdc(
-      "equal_groups",
-      c(
-        "Values of groups in which all are equal are released as they were.",
-        i = paste0(
-          "Of ", paste0(quote_names_each(names(n)[n > 0]), " ", plural(n[n > 0], "value"),
-                        collapse = ", "), ". Check that they are common, such as 0."
-        )
+      "equal_groups", "Values of groups in which all are equal are released as they were.",
+      i = paste0(
+        "Of ", paste0(quote_names_each(names(n)[n > 0]), " ", plural(n[n > 0], "value"),
+                      collapse = ", "), ". Check that they are common, such as 0."
       ),
       columns = names(n)[n > 0]
     )

@@ -71,11 +71,8 @@ check_distances <- function(x, name) {
   scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
   if (!isTRUE(scale %in% c("number", "date", "time"))) {
     stop_sdc(
-      "bad_column",
-      c(
-        "A tolerance must be for numbers, Dates or times.",
-        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
-      ),
+      "bad_column", "A tolerance must be for numbers, Dates or times.",
+      x = paste0(quote_names(name), " has class ", quote_names(class(x)), "."),
       columns = name, classes = class(x)
     )
   }

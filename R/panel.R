@@ -76,22 +76,16 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
   variables <- setdiff(variables, c(long$id, long$time_names))
   if (length(variables) == 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        "`waves` must have variables other than `id` and `time`.",
-        x = "There are no other columns."
-      )
+      "bad_data", "`waves` must have variables other than `id` and `time`.",
+      x = "There are no other columns."
     )
   }
   clash <- intersect(variables, paste0(variables, "_wave"))
   if (origin && length(clash)) {
     stop_sdc(
-      "bad_data",
-      c(
-        "Variables must not have the names of the columns that tell the waves.",
-        x = paste0("Found: ", quote_names(clash), "."),
-        i = "Rename them, or give `origin = FALSE`."
-      ),
+      "bad_data", "Variables must not have the names of the columns that tell the waves.",
+      x = paste0("Found: ", quote_names(clash), "."),
+      i = "Rename them, or give `origin = FALSE`.",
       names = clash
     )
   }
@@ -204,11 +198,8 @@ check_once <- function(key) {
   twice <- sum(duplicated(key))
   if (twice > 0) {
     stop_sdc(
-      "bad_data",
-      c(
-        "Every person must occur at most once in a wave.",
-        x = paste0(plural(twice, "row"), " too many.")
-      ),
+      "bad_data", "Every person must occur at most once in a wave.",
+      x = paste0(plural(twice, "row"), " too many."),
       n = twice
     )
   }
@@ -219,9 +210,7 @@ check_tables <- function(x, arg) {
   if (!is.list(x) || length(x) == 0) {
     stop_sdc(
       "bad_data",
-      c(
-        paste0("`", arg, "` must be a data frame or a list of data frames."), x = given_words(x)
-      ),
+      paste0("`", arg, "` must be a data frame or a list of data frames."), x = given_words(x),
       data_class = class(x)
     )
   }

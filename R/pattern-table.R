@@ -303,15 +303,12 @@ check_same_keys <- function(object, newdata) {
 
 stop_not_there <- function(n) {
   stop_sdc(
-    "bad_argument",
-    c(
-      "`newdata` must hold records of the pattern table only, to be taken away.",
-      x = paste0(
-        plural(n, "pattern"), " of it ", if (n == 1) "has" else "have",
-        " fewer records, or weights, in the table."
-      ),
-      i = "Were the records added, with these values and weights?"
+    "bad_argument", "`newdata` must hold records of the pattern table only, to be taken away.",
+    x = paste0(
+      plural(n, "pattern"), " of it ", if (n == 1) "has" else "have",
+      " fewer records, or weights, in the table."
     ),
+    i = "Were the records added, with these values and weights?",
     argument = "newdata"
   )
 }

@@ -134,17 +134,14 @@ check_match_size <- function(counts, a) {
   if (sum(counts) > 2^53 || most > 1e6 || products * most^2 > 1e10 ||
         length(counts) * length(a) > 1e8) {
     stop_sdc(
-      "too_large",
-      c(
-        "The counts and `a` must be small enough to compute with.",
-        x = paste0(
-          "They are of ", format(sum(counts), big.mark = big_mark(), digits = 6),
-          " records in ", plural(length(counts), "key"), ", with ",
-          plural(length(a), "number"), " in `a` up to ",
-          format(max(a), big.mark = big_mark(), digits = 6), "."
-        ),
-        i = "Small `a` have the largest probabilities: take those."
-      )
+      "too_large", "The counts and `a` must be small enough to compute with.",
+      x = paste0(
+        "They are of ", format(sum(counts), big.mark = big_mark(), digits = 6),
+        " records in ", plural(length(counts), "key"), ", with ",
+        plural(length(a), "number"), " in `a` up to ",
+        format(max(a), big.mark = big_mark(), digits = 6), "."
+      ),
+      i = "Small `a` have the largest probabilities: take those."
     )
   }
 }
@@ -156,24 +153,19 @@ check_paper_cells <- function(bound, counts) {
   }
   if (length(counts) == 1) {
     stop_sdc(
-      c("bad_argument", "unprotectable"),
-      c(
-        "`counts` must be those of several keys.",
-        x = "One count was given: a single key has no other one to exchange records with."
-      ),
+      c("bad_argument", "unprotectable"), "`counts` must be those of several keys.",
+      x = "One count was given: a single key has no other one to exchange records with.",
       argument = "counts", lowest = 1 / counts
     )
   }
   if (length(counts) == 2 && any(bound < 0.5 - 1e-12)) {
     stop_sdc(
       c("bad_argument", "unprotectable"),
-      c(
-        "With two keys the published theta must be asked for a bound of at least 1/2.",
-        x = paste0("The bound is ", format(min(bound), digits = 4), "."),
-        i = paste(
-          "The theorem covers bounds in [3/7, 1/2) with three or more keys: with two,",
-          "P(CM | S = 2) can exceed P(CM | S = 1)."
-        )
+      "With two keys the published theta must be asked for a bound of at least 1/2.",
+      x = paste0("The bound is ", format(min(bound), digits = 4), "."),
+      i = paste(
+        "The theorem covers bounds in [3/7, 1/2) with three or more keys: with two,",
+        "P(CM | S = 2) can exceed P(CM | S = 1)."
       ),
       argument = "max_match_prob"
     )
@@ -183,13 +175,10 @@ check_paper_cells <- function(bound, counts) {
 stop_unreachable <- function(bound, lowest) {
   lowest <- ceiling(lowest * 1e4 - 1e-6) / 1e4
   stop_sdc(
-    "unprotectable",
-    c(
-      "The bound must be one that these keys can reach.",
-      x = paste0(
-        "It is ", format(bound, digits = 4), "; the lowest they can reach is ",
-        format(lowest, digits = 4), "."
-      )
+    "unprotectable", "The bound must be one that these keys can reach.",
+    x = paste0(
+      "It is ", format(bound, digits = 4), "; the lowest they can reach is ",
+      format(lowest, digits = 4), "."
     ),
     lowest = lowest
   )

@@ -69,15 +69,12 @@ check_queries <- function(n_sets, max_sets) {
   most <- min(most_queries, max_sets)
   if (n_sets > most) {
     stop_sdc(
-      "too_large",
-      c(
-        "There must not be more key sets than queries can be made for.",
-        x = paste0(
-          format_count(n_sets), " key sets, and too many patterns to do without queries; ",
-          "the limit is ", format_count(most), "."
-        ),
-        i = "Take fewer or coarser `key_vars`, or a smaller `p`."
+      "too_large", "There must not be more key sets than queries can be made for.",
+      x = paste0(
+        format_count(n_sets), " key sets, and too many patterns to do without queries; ",
+        "the limit is ", format_count(most), "."
       ),
+      i = "Take fewer or coarser `key_vars`, or a smaller `p`.",
       n_sets = n_sets
     )
   }

@@ -27,12 +27,9 @@ autoplot.sdc_qar_risk <- function(object,
   n <- check_whole(n, "n")
   if (is.null(object$sets)) {
     stop_sdc(
-      "bad_argument",
-      c(
-        "The result must hold its key sets, of which pictures are made.",
-        x = "They were not kept.",
-        i = "Run `qar_risk()` with `sets = TRUE`."
-      ),
+      "bad_argument", "The result must hold its key sets, of which pictures are made.",
+      x = "They were not kept.",
+      i = "Run `qar_risk()` with `sets = TRUE`.",
       argument = "object"
     )
   }

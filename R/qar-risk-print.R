@@ -181,11 +181,8 @@ as.data.frame.sdc_qar_risk <- function(x, ...) {
   enter_verb("as.data.frame", x)
   if (is.null(x$sets)) {
     stop_sdc(
-      "bad_argument",
-      c(
-        "This result must hold its key sets.",
-        x = "They were not kept.", i = "Run `qar_risk()` with `sets = TRUE`."
-      ),
+      "bad_argument", "This result must hold its key sets.",
+      x = "They were not kept.", i = "Run `qar_risk()` with `sets = TRUE`.",
       argument = "x"
     )
   }

@@ -18,16 +18,13 @@ check_p <- function(p, n_keys) {
   n_sets <- choose(n_keys, p)
   if (any(n_sets > most_sets)) {
     stop_sdc(
-      "too_large",
-      c(
-        "There must not be more key sets than can be sampled.",
-        x = paste0(
-          n_keys, " key variables have ", format(max(n_sets), digits = 4, big.mark = big_mark()),
-          " key sets of size ", p[[which.max(n_sets)]], "; the limit is ",
-          format_count(most_sets), "."
-        ),
-        i = "Take a smaller `p` or fewer `key_vars`."
+      "too_large", "There must not be more key sets than can be sampled.",
+      x = paste0(
+        n_keys, " key variables have ", format(max(n_sets), digits = 4, big.mark = big_mark()),
+        " key sets of size ", p[[which.max(n_sets)]], "; the limit is ",
+        format_count(most_sets), "."
       ),
+      i = "Take a smaller `p` or fewer `key_vars`.",
       n_sets = max(n_sets)
     )
   }

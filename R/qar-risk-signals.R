@@ -18,12 +18,9 @@ signal_qar <- function(x) {
   constant <- names(x$diagnostics$n_distinct)[x$diagnostics$n_distinct == 1]
   if (length(constant) && x$estimates$n_records[[1]] > 1) {
     warn_sdc(
-      "constant_column",
-      c(
-        "A key variable with one value tells an intruder nothing.",
-        x = paste0("Constant: ", quote_names(constant), "."),
-        i = "Key sets that contain it have the risk of the smaller set: consider leaving it out."
-      ),
+      "constant_column", "A key variable with one value tells an intruder nothing.",
+      x = paste0("Constant: ", quote_names(constant), "."),
+      i = "Key sets that contain it have the risk of the smaller set: consider leaving it out.",
       columns = constant
     )
   }
@@ -81,12 +78,9 @@ signal_identifying <- function(x) {
     ": no key set is left to estimate from."
   }
   warn_sdc(
-    "theta_one",
-    c(
-      paste0("A key set identifies every record (", in_sizes(p), ")", outcome),
-      x = paste0("Identifying: ", identifying_words(x, p[[1]]), "."),
-      i = identifying_advice(x, p[[1]])
-    ),
+    "theta_one", paste0("A key set identifies every record (", in_sizes(p), ")", outcome),
+    x = paste0("Identifying: ", identifying_words(x, p[[1]]), "."),
+    i = identifying_advice(x, p[[1]]),
     p = p
   )
 }
@@ -97,14 +91,11 @@ signal_exceedances <- function(x) {
   if (length(p)) {
     few <- which(estimates$status == "few")
     warn_sdc(
-      "few_exceedances",
-      c(
-        paste0("The tail should rest on 10 key sets or more (", in_sizes(p), ")."),
-        x = paste0(
-          "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
-        ),
-        i = tail_advice(x, estimates[few[[1]], ])
+      "few_exceedances", paste0("The tail should rest on 10 key sets or more (", in_sizes(p), ")."),
+      x = paste0(
+        "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
       ),
+      i = tail_advice(x, estimates[few[[1]], ]),
       p = p
     )
   }
@@ -112,13 +103,10 @@ signal_exceedances <- function(x) {
   if (length(p)) {
     none <- which(estimates$status == "no_exceedance")
     warn_sdc(
-      "no_exceedance",
-      c(
-        paste0("No key set has a risk above the threshold (", in_sizes(p), ")."),
-        x = "The largest risks are equal, or there are fewer key sets than 1 / pi_u.",
-        i = paste0(
-          "The extreme risk reported is the threshold. ", tail_advice(x, estimates[none[[1]], ])
-        )
+      "no_exceedance", paste0("No key set has a risk above the threshold (", in_sizes(p), ")."),
+      x = "The largest risks are equal, or there are fewer key sets than 1 / pi_u.",
+      i = paste0(
+        "The extreme risk reported is the threshold. ", tail_advice(x, estimates[none[[1]], ])
       ),
       p = p
     )
@@ -131,10 +119,8 @@ signal_equal <- function(x) {
     p <- unique(fit$p[fit$equal])
     inform_sdc(
       "equal_excesses",
-      c(
-        paste0("The key sets above the threshold have equal risks (", in_sizes(p), ")."),
-        i = "Unbiased weights give no shape then: the extreme risk is their risk."
-      ),
+      paste0("The key sets above the threshold have equal risks (", in_sizes(p), ")."),
+      i = "Unbiased weights give no shape then: the extreme risk is their risk.",
       p = p
     )
   }

@@ -168,15 +168,13 @@ recode_other <- function(data, hierarchies, levels) {
   if (is.null(out) || length(lost)) {
     stop_sdc(
       "mismatched_data",
-      c(
-        "`data` must have the key variables of `x`, with values that its hierarchies know.",
-        x = if (length(lost)) {
-          paste0(quote_names(lost), " has values without a group at the chosen level.")
-        } else {
-          "A key variable has another type than in the file that was searched."
-        },
-        i = "Give recode_search() hierarchies that hold the values of both files."
-      ),
+      "`data` must have the key variables of `x`, with values that its hierarchies know.",
+      x = if (length(lost)) {
+        paste0(quote_names(lost), " has values without a group at the chosen level.")
+      } else {
+        "A key variable has another type than in the file that was searched."
+      },
+      i = "Give recode_search() hierarchies that hold the values of both files.",
       columns = lost
     )
   }

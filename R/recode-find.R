@@ -240,12 +240,9 @@ stop_no_recoding <- function(found, problem) {
   reached <- found$reached
   if (nrow(reached) == 0 || isFALSE(found$proven)) {
     stop_sdc(
-      "not_converged",
-      c(
-        "A recoding that meets `constraint` must be found within `max_seconds`.",
-        x = paste0("None was found in ", format_number(settings$max_seconds), " s."),
-        i = "Give more time, hierarchies with coarser levels, or a larger `suppress`."
-      ),
+      "not_converged", "A recoding that meets `constraint` must be found within `max_seconds`.",
+      x = paste0("None was found in ", format_number(settings$max_seconds), " s."),
+      i = "Give more time, hierarchies with coarser levels, or a larger `suppress`.",
       constraint = settings$constraint
     )
   }
@@ -254,20 +251,17 @@ stop_no_recoding <- function(found, problem) {
     paste("at least", plural(found$fewest_cells, "suppressed value"))
   })
   stop_sdc(
-    "unprotectable",
-    c(
-      "`constraint` must be within reach of the hierarchies.",
-      x = paste0(
-        "No recoding meets it", if (settings$suppress > 0) {
-          paste0(
-            " with at most ", format_percent(settings$suppress), " of the ",
-            if (settings$blanks == "cells") "key values" else "records", " suppressed"
-          )
-        }, "."
-      ),
-      x = paste0("Best reachable: ", paste(words, collapse = "; "), "."),
-      i = "Allow coarser levels (hierarchies, `keep`), a larger `suppress`, or a weaker limit."
+    "unprotectable", "`constraint` must be within reach of the hierarchies.",
+    x = paste0(
+      "No recoding meets it", if (settings$suppress > 0) {
+        paste0(
+          " with at most ", format_percent(settings$suppress), " of the ",
+          if (settings$blanks == "cells") "key values" else "records", " suppressed"
+        )
+      }, "."
     ),
+    x = paste0("Best reachable: ", paste(words, collapse = "; "), "."),
+    i = "Allow coarser levels (hierarchies, `keep`), a larger `suppress`, or a weaker limit.",
     constraint = settings$constraint
   )
 }

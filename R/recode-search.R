@@ -375,11 +375,9 @@ find_hierarchies <- function(hierarchies, data, table) {
     look <- frequency_words(out)
     inform_sdc(
       "proposed_hierarchy",
-      c(
-        paste0("Hierarchies were proposed for ", quote_names(proposed, 10), "."),
-        if (length(look)) rlang::set_names(look, rep("i", length(look))),
-        i = "See `x$hierarchies` for their levels, and ?hierarchy for your own."
-      ),
+      paste0("Hierarchies were proposed for ", quote_names(proposed, 10), "."),
+      if (length(look)) rlang::set_names(look, rep("i", length(look))),
+      i = "See `x$hierarchies` for their levels, and ?hierarchy for your own.",
       variables = proposed
     )
   }

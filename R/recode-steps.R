@@ -6,11 +6,8 @@ is_csv_name <- function(x) {
 
 stop_hierarchy <- function(about, must, found = NULL, advice = NULL) {
   stop_sdc(
-    "bad_argument",
-    c(
-      paste0("The hierarchy of ", quote_names(about$name), " must ", must, "."),
-      x = found, i = advice
-    ),
+    "bad_argument", paste0("The hierarchy of ", quote_names(about$name), " must ", must, "."),
+    x = found, i = advice,
     argument = "hierarchies", variable = about$name
   )
 }
@@ -87,13 +84,11 @@ new_hierarchy <- function(values, steps, drop, kind, about, has_missing = FALSE)
   if (any(same)) {
     inform_sdc(
       "dropped_level",
-      c(
-        paste0(
-          "A level of the hierarchy of ", quote_names(about$name),
-          " changed nothing and was dropped."
-        ),
-        x = paste0("Dropped: level ", paste(which(same) - 1L, collapse = ", "), ".")
+      paste0(
+        "A level of the hierarchy of ", quote_names(about$name),
+        " changed nothing and was dropped."
       ),
+      x = paste0("Dropped: level ", paste(which(same) - 1L, collapse = ", "), "."),
       variable = about$name
     )
   }

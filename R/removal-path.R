@@ -338,13 +338,11 @@ signal_removal <- function(x) {
   if (estimates$prop_removed > 0.2) {
     inform_sdc(
       "many_removed",
-      c(
-        paste0(
-          format_percent(estimates$prop_removed), " of the records are removed; more than ",
-          "20% leave a file of little use."
-        ),
-        i = "Recoding key variables usually costs less information."
+      paste0(
+        format_percent(estimates$prop_removed), " of the records are removed; more than ",
+        "20% leave a file of little use."
       ),
+      i = "Recoding key variables usually costs less information.",
       n = estimates$n_removed
     )
   }

@@ -11,12 +11,9 @@ predict_contribution <- function(contribution, coded, model) {
   test <- setdiff(known, train)
   if (length(train) < 3 || length(unique(response[train])) < 2) {
     stop_sdc(
-      "bad_data",
-      c(
-        "PLS needs training records with different contributions.",
-        x = paste0("Training records: ", format_count(length(train)), "."),
-        i = "Take another `by`."
-      )
+      "bad_data", "PLS needs training records with different contributions.",
+      x = paste0("Training records: ", format_count(length(train)), "."),
+      i = "Take another `by`."
     )
   }
   features <- pls_features(coded, model$degree, train)
@@ -56,12 +53,9 @@ pls_features <- function(coded, degree, train) {
   n_columns <- if (degree == 1) n_keys else n_keys + n_keys * (n_keys + 1) / 2
   if (coded$table$n * n_columns > 2e8) {
     stop_sdc(
-      "too_large",
-      c(
-        "The table of predictors must stay below 200 million values.",
-        x = paste0(format_count(coded$table$n), " records, ", n_columns, " predictors."),
-        i = "Take `pls_degree = 1`, or another `by`."
-      )
+      "too_large", "The table of predictors must stay below 200 million values.",
+      x = paste0(format_count(coded$table$n), " records, ", n_columns, " predictors."),
+      i = "Take `pls_degree = 1`, or another `by`."
     )
   }
   all_codes <- all_codes(list(coded$table))[[1]]

@@ -388,16 +388,13 @@ check_matched <- function(plans, names) {
 # `found` says which; `absent` are arguments for which no file was found.
 stop_other_data <- function(found = NULL, absent = NULL) {
   stop_sdc(
-    "mismatched_data",
-    c(
-      "`data` must be the file that the report is about.",
-      x = found,
-      x = "Its key variables, weights or other columns used, or their values, differ.",
-      i = "Was it sorted, filtered, weighted anew or recoded since?",
-      i = if (length(absent)) {
-        paste0("Other files than `data` are given by name: ", list_words(absent), ".")
-      }
-    ),
+    "mismatched_data", "`data` must be the file that the report is about.",
+    x = found,
+    x = "Its key variables, weights or other columns used, or their values, differ.",
+    i = "Was it sorted, filtered, weighted anew or recoded since?",
+    i = if (length(absent)) {
+      paste0("Other files than `data` are given by name: ", list_words(absent), ".")
+    },
     says_which = !is.null(found)
   )
 }

@@ -11,13 +11,11 @@ warn_small_file <- function(entries) {
   if (any(n < least_external)) {
     warn_sdc(
       "small_file",
-      c(
-        paste("An external report should be about at least", least_external, "records."),
-        x = paste0("The file has ", plural(min(n), "record"), "."),
-        i = paste(
-          "Counts of fewer than five records are withheld, and may follow from other figures of",
-          "so small a file. Keep this report in the agency: internal = TRUE."
-        )
+      paste("An external report should be about at least", least_external, "records."),
+      x = paste0("The file has ", plural(min(n), "record"), "."),
+      i = paste(
+        "Counts of fewer than five records are withheld, and may follow from other figures of",
+        "so small a file. Keep this report in the agency: internal = TRUE."
       )
     )
   }

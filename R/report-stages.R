@@ -321,25 +321,23 @@ stop_other_file <- function(x, known, before, words) {
   n <- c(known$n, if (counts_records(x)) x$settings$n)
   stop_sdc(
     "mismatched_data",
-    c(
-      "The results of a report must come from one file, before or after its protection.",
-      x = if (untold) {
-        paste0("Nothing tells which file ", sub(",$", "", words), " is about.")
-      } else if (length(unique(n)) > 1) {
-        paste0(
-          capitalised(words), " has ", plural(n[[2]], "record"), ", the file ",
-          format_count(n[[1]]), "."
-        )
-      } else {
-        paste0(
-          capitalised(words), " has another fingerprint: it is neither of the file nor of ",
-          "released data in the report."
-        )
-      },
-      i = if (untold) "Give the original file as `data`, or name the result: `before = `." else
-        "Was the file sorted, filtered or recoded since? Make the result again.",
-      i = "A result of the protected file may be named: `after = `; `data = ` gives the file."
-    )
+    "The results of a report must come from one file, before or after its protection.",
+    x = if (untold) {
+      paste0("Nothing tells which file ", sub(",$", "", words), " is about.")
+    } else if (length(unique(n)) > 1) {
+      paste0(
+        capitalised(words), " has ", plural(n[[2]], "record"), ", the file ",
+        format_count(n[[1]]), "."
+      )
+    } else {
+      paste0(
+        capitalised(words), " has another fingerprint: it is neither of the file nor of ",
+        "released data in the report."
+      )
+    },
+    i = if (untold) "Give the original file as `data`, or name the result: `before = `." else
+      "Was the file sorted, filtered or recoded since? Make the result again.",
+    i = "A result of the protected file may be named: `after = `; `data = ` gives the file."
   )
 }
 

@@ -53,12 +53,9 @@ find_pandoc <- function() {
   }
   if (!nzchar(path)) {
     stop_sdc(
-      "missing_package",
-      c(
-        "Pandoc must be installed to write a report for Word.",
-        x = "It was not found.",
-        i = "A file that ends in .html needs no pandoc, and Word opens it."
-      ),
+      "missing_package", "Pandoc must be installed to write a report for Word.",
+      x = "It was not found.",
+      i = "A file that ends in .html needs no pandoc, and Word opens it.",
       package = "pandoc"
     )
   }

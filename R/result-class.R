@@ -144,12 +144,9 @@ as.data.frame.sdc_result <- function(x, ...) {
   }
   if (is.null(judged_rows(x))) {
     stop_sdc(
-      "bad_argument",
-      c(
-        "The result must have a table of records.",
-        x = "It has none: the risk is one of key sets or of the file, or no records were given.",
-        i = "tidy(x) gives the estimates as a table."
-      ),
+      "bad_argument", "The result must have a table of records.",
+      x = "It has none: the risk is one of key sets or of the file, or no records were given.",
+      i = "tidy(x) gives the estimates as a table.",
       argument = "x"
     )
   }
@@ -281,16 +278,13 @@ augment.sdc_result <- function(x, data, ...) {
   if (is.null(x$records)) {
     of_patterns <- !is.null(x$patterns)
     stop_sdc(
-      "bad_argument",
-      c(
-        "Only a result with records can be added to data.",
-        x = if (of_patterns) {
-          "This one is about a pattern table: it has `patterns`."
-        } else {
-          "This method gives risks of key sets or files, not of records."
-        },
-        i = if (of_patterns) "Join `x$patterns` to the records by their key variables."
-      ),
+      "bad_argument", "Only a result with records can be added to data.",
+      x = if (of_patterns) {
+        "This one is about a pattern table: it has `patterns`."
+      } else {
+        "This method gives risks of key sets or files, not of records."
+      },
+      i = if (of_patterns) "Join `x$patterns` to the records by their key variables.",
       argument = "x"
     )
   }

@@ -343,23 +343,21 @@ inform_shuffled <- function(x, shuffle, order, new_ids, shown) {
   }
   inform_sdc(
     "shuffled",
-    c(
-      paste0(
-        "The records are in a secret order: theirs ",
-        if (anyNA(told$by)) {
-          "revealed protected values."
-        } else if (length(shown)) {
-          paste0("would show which records share a value of ", quote_names(shown), ".")
-        } else {
-          "would reveal the old numbers."
-        }
-      ),
-      i = paste0(
-        "For comparisons record by record take ", if (is.null(x$estimates)) "x" else "x$data",
-        ", which stays as it is. shuffle = FALSE keeps the order."
-      ),
-      i = id_advice(left)
-    )
+    paste0(
+      "The records are in a secret order: theirs ",
+      if (anyNA(told$by)) {
+        "revealed protected values."
+      } else if (length(shown)) {
+        paste0("would show which records share a value of ", quote_names(shown), ".")
+      } else {
+        "would reveal the old numbers."
+      }
+    ),
+    i = paste0(
+      "For comparisons record by record take ", if (is.null(x$estimates)) "x" else "x$data",
+      ", which stays as it is. shuffle = FALSE keeps the order."
+    ),
+    i = id_advice(left)
   )
 }
 

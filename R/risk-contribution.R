@@ -125,12 +125,9 @@ find_contributions <- function(coded, chosen, settings, entropy) {
     nominal <- names(coded$ordered)[!coded$ordered]
     if (length(nominal)) {
       stop_sdc(
-        "bad_column",
-        c(
-          "The entropy needs key variables whose values have an order.",
-          x = paste0("Nominal: ", quote_names(nominal), "."),
-          i = "Make ordered factors of them if that is meant, or do without the entropy."
-        ),
+        "bad_column", "The entropy needs key variables whose values have an order.",
+        x = paste0("Nominal: ", quote_names(nominal), "."),
+        i = "Make ordered factors of them if that is meant, or do without the entropy.",
         columns = nominal
       )
     }
@@ -169,12 +166,9 @@ choose_analysis <- function(x, p, alpha, max_sets) {
   }
   if (nrow(estimates) > 1) {
     stop_sdc(
-      "ambiguous_analysis",
-      c(
-        "One analysis of `x` must be chosen.",
-        x = paste0("It holds ", held(), "."),
-        i = "Give `p` and `alpha`."
-      )
+      "ambiguous_analysis", "One analysis of `x` must be chosen.",
+      x = paste0("It holds ", held(), "."),
+      i = "Give `p` and `alpha`."
     )
   }
   list(p = estimates$p, alpha = estimates$alpha, max_sets = max_sets)

@@ -67,11 +67,8 @@ inform_no_records <- function(file, what, why = "its rows are not the records of
   of_columns <- attr(file, "roles")
   of_columns <- unlist(of_columns[setdiff(names(of_columns), c(population_roles, "key_groups"))])
   inform_sdc(
-    "role_lost",
-    c(
-      paste0(what, " has no roles: ", why, "."),
-      i = "If it is a file of records, sdc_file() gives them again."
-    ),
+    "role_lost", paste0(what, " has no roles: ", why, "."),
+    i = "If it is a file of records, sdc_file() gives them again.",
     columns = unname(of_columns), roles = names(of_columns)
   )
 }
@@ -157,12 +154,9 @@ as.data.frame.sdc_open_file <- function(x, ...) {
 
 stop_no_single_records <- function(what) {
   stop_sdc(
-    "bad_data",
-    c(
-      paste0("The file must hold its records in R to give the ", what, "."),
-      x = "It is a file of patterns and their counts.",
-      i = "Give the data frame that the pattern table was made from."
-    ),
+    "bad_data", paste0("The file must hold its records in R to give the ", what, "."),
+    x = "It is a file of patterns and their counts.",
+    i = "Give the data frame that the pattern table was made from.",
     data_class = "sdc_pattern_table"
   )
 }

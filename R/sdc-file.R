@@ -120,10 +120,8 @@ roles_kept <- function(roles, names, say = TRUE) {
   if (length(lost) && say) {
     inform_sdc(
       "role_lost",
-      c(
-        paste0("The file has lost columns with a role: ", quote_names(unname(lost)), "."),
-        i = "sdc_roles() says which roles are left; sdc_file() gives new ones."
-      ),
+      paste0("The file has lost columns with a role: ", quote_names(unname(lost)), "."),
+      i = "sdc_roles() says which roles are left; sdc_file() gives new ones.",
       columns = unname(lost), roles = names(lost)
     )
   }
@@ -180,16 +178,14 @@ keep_table <- function(new, old, roles = attr(old, "roles"), part = FALSE) {
 inform_part <- function(n, n_before, roles) {
   inform_sdc(
     "file_part",
-    c(
-      paste0(
-        "The file ", if (is.null(n)) "can now be" else "is now", " a part of a file",
-        if (!is.null(n)) paste0(": ", format_count(n), " of ", plural(n_before, "record")), "."
-      ),
-      i = if (any(c("pop_size", "sampling_fraction") %in% names(roles))) {
-        "The size of the population was that of the whole file: give that of the part."
-      },
-      i = "Risks are those of records among the records of the part."
+    paste0(
+      "The file ", if (is.null(n)) "can now be" else "is now", " a part of a file",
+      if (!is.null(n)) paste0(": ", format_count(n), " of ", plural(n_before, "record")), "."
     ),
+    i = if (any(c("pop_size", "sampling_fraction") %in% names(roles))) {
+      "The size of the population was that of the whole file: give that of the part."
+    },
+    i = "Risks are those of records among the records of the part.",
     n = n, n_before = n_before
   )
 }
@@ -198,10 +194,8 @@ inform_part <- function(n, n_before, roles) {
 inform_grown <- function(n, n_before) {
   inform_sdc(
     "file_grown",
-    c(
-      paste0("The file now has ", plural(n, "record"), ", not ", format_count(n_before), "."),
-      i = "Every record counts as a person of its own: were records repeated by a join?"
-    ),
+    paste0("The file now has ", plural(n, "record"), ", not ", format_count(n_before), "."),
+    i = "Every record counts as a person of its own: were records repeated by a join?",
     n = n, n_before = n_before
   )
 }
@@ -390,16 +384,13 @@ has_groups <- function(table) is_lazy_table(table) && length(dplyr::group_vars(t
 stop_grouped <- function(data) {
   if (inherits(data, c("grouped_df", "rowwise_df")) || has_groups(data)) {
     stop_sdc(
-      "bad_data",
-      c(
-        "The file must not be grouped: risks are those of a whole file.",
-        x = if (has_groups(data)) {
-          paste0("Its groups are those of ", quote_names(dplyr::group_vars(data)), ".")
-        } else {
-          paste0("It has class ", quote_names(class(data)), ".")
-        },
-        i = "dplyr::ungroup() takes the groups away; summary(x, by = ) gives risks by group."
-      ),
+      "bad_data", "The file must not be grouped: risks are those of a whole file.",
+      x = if (has_groups(data)) {
+        paste0("Its groups are those of ", quote_names(dplyr::group_vars(data)), ".")
+      } else {
+        paste0("It has class ", quote_names(class(data)), ".")
+      },
+      i = "dplyr::ungroup() takes the groups away; summary(x, by = ) gives risks by group.",
       data_class = class(data)
     )
   }

@@ -177,12 +177,9 @@ refused_verb <- function(name, instead) {
 stop_no_records_in_r <- function(verb, instead) {
   announce(verb)
   stop_sdc(
-    "bad_data",
-    c(
-      paste0("The records of the file must be in R for `", verb, "`."),
-      x = "It is a table of a database.",
-      i = paste0("Use ", instead, ", or bring the records into R: dplyr::collect(x).")
-    ),
+    "bad_data", paste0("The records of the file must be in R for `", verb, "`."),
+    x = "It is a table of a database.",
+    i = paste0("Use ", instead, ", or bring the records into R: dplyr::collect(x)."),
     data_class = "tbl_lazy"
   )
 }

@@ -61,13 +61,11 @@ check_slots <- function(slots, arg) {
 stop_damaged <- function(found, arg) {
   stop_sdc(
     "bad_data",
-    c(
-      paste0("`", arg, "` must be a whole sdcMicroObj of the sdcMicro that is installed."),
-      x = found,
-      i = paste(
-        "createSdcObj() makes it anew; where extractManipData() still works, name the key",
-        "variables and weights of its data by `key_vars` and `weight_var`."
-      )
+    paste0("`", arg, "` must be a whole sdcMicroObj of the sdcMicro that is installed."),
+    x = found,
+    i = paste(
+      "createSdcObj() makes it anew; where extractManipData() still works, name the key",
+      "variables and weights of its data by `key_vars` and `weight_var`."
     ),
     data_class = "sdcMicroObj"
   )
@@ -77,13 +75,11 @@ need_sdcmicro <- function(arg) {
   if (!requireNamespace("sdcMicro", quietly = TRUE)) {
     stop_sdc(
       "missing_package",
-      c(
-        paste0("The package sdcMicro must be installed if `", arg, "` is an sdcMicroObj."),
-        x = "It is not.",
-        i = paste(
-          "install.packages(\"sdcMicro\"); or, if it is, sdcMicro::extractManipData()",
-          "makes a data frame."
-        )
+      paste0("The package sdcMicro must be installed if `", arg, "` is an sdcMicroObj."),
+      x = "It is not.",
+      i = paste(
+        "install.packages(\"sdcMicro\"); or, if it is, sdcMicro::extractManipData()",
+        "makes a data frame."
       ),
       package = "sdcMicro"
     )

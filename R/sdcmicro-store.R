@@ -211,11 +211,8 @@ inform_stale <- function(results, object) {
   }, NA)]
   if (length(stale)) {
     inform_sdc(
-      "stale_result",
-      c(
-        "The data have changed since some of these results were made.",
-        x = paste0("Of other data: ", quote_names(stale), ".")
-      ),
+      "stale_result", "The data have changed since some of these results were made.",
+      x = paste0("Of other data: ", quote_names(stale), "."),
       names = stale
     )
   }

@@ -5,12 +5,10 @@ signal_micro <- function(file, slots) {
   if (length(perturbed)) {
     inform_sdc(
       "perturbed_keys",
-      c(
-        paste0("PRAM has changed key variables of the object: ", quote_names(perturbed), "."),
-        i = paste(
-          "Measures that count agreeing records say nothing about the risk of the perturbed",
-          "file: see ?release_data. sdc_file(object, state = \"original\") is the file before."
-        )
+      paste0("PRAM has changed key variables of the object: ", quote_names(perturbed), "."),
+      i = paste(
+        "Measures that count agreeing records say nothing about the risk of the perturbed",
+        "file: see ?release_data. sdc_file(object, state = \"original\") is the file before."
       ),
       columns = perturbed
     )
@@ -24,14 +22,12 @@ signal_micro <- function(file, slots) {
   if (length(differ)) {
     warn_sdc(
       "unsafe_copy",
-      c(
-        "extractManipData() releases another version of a key variable than is measured.",
-        x = paste0(
-          "In pramVars, too, and there as it was before recoding or suppression: ",
-          quote_names(differ), "."
-        ),
-        i = "Leave key variables out of `pramVars` of createSdcObj()."
+      "extractManipData() releases another version of a key variable than is measured.",
+      x = paste0(
+        "In pramVars, too, and there as it was before recoding or suppression: ",
+        quote_names(differ), "."
       ),
+      i = "Leave key variables out of `pramVars` of createSdcObj().",
       columns = differ
     )
   }
@@ -45,15 +41,13 @@ inform_suppressed <- function(file) {
     if (is.character(rule) && !"wildcard" %in% rule[1]) {
       inform_sdc(
         "suppressed_values",
-        c(
-          paste0("The file has ", plural(n, "suppressed value"), " in its key variables."),
-          x = if (identical(rule[[1]], "exclude")) {
-            "Here records with one are left out."
-          } else {
-            "Here they are a value of their own."
-          },
-          i = "n_matches() and individual_risk() let them match everything."
-        ),
+        paste0("The file has ", plural(n, "suppressed value"), " in its key variables."),
+        x = if (identical(rule[[1]], "exclude")) {
+          "Here records with one are left out."
+        } else {
+          "Here they are a value of their own."
+        },
+        i = "n_matches() and individual_risk() let them match everything.",
         n = n
       )
     }
@@ -97,13 +91,11 @@ inform_alpha <- function(file) {
   if (identical(argument("missing"), "wildcard") && anyNA(file$data[keys], recursive = TRUE)) {
     inform_sdc(
       "alpha_ignored",
-      c(
-        paste0(
-          "The object counts incomplete partners with alpha = ", format_number(alpha),
-          ", individual_risk() in full."
-        ),
-        i = "n_matches() counts them with `partial_weight`, which is alpha."
-      )
+      paste0(
+        "The object counts incomplete partners with alpha = ", format_number(alpha),
+        ", individual_risk() in full."
+      ),
+      i = "n_matches() counts them with `partial_weight`, which is alpha."
     )
   }
 }

@@ -83,12 +83,9 @@ give_back <- function(file, released, pram = NULL, k = NA) {
     error = function(e) {
       pass_on_time_limit(e)
       warn_sdc(
-        "risks_not_computed",
-        c(
-          "sdcMicro's own risks of the object should follow its new data.",
-          x = paste0("calcRisks() failed: ", conditionMessage(e)),
-          i = "The data of the object are right; those risks are of the state before."
-        )
+        "risks_not_computed", "sdcMicro's own risks of the object should follow its new data.",
+        x = paste0("calcRisks() failed: ", conditionMessage(e)),
+        i = "The data of the object are right; those risks are of the state before."
       )
       object
     }

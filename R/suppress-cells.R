@@ -212,11 +212,8 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
       result$diagnostics$cheaper <- cheaper_ways(heavy, table, data, sets, links, settings)
       words <- heavy_words(result)
       inform_sdc(
-        "heavy_suppression",
-        c(
-          "Suppression should remove a small part of the key values.",
-          x = words[[1]], rlang::set_names(words[-1], rep("i", length(words) - 1))
-        ),
+        "heavy_suppression", "Suppression should remove a small part of the key values.",
+        x = words[[1]], rlang::set_names(words[-1], rep("i", length(words) - 1)),
         variable = result$diagnostics$cheaper$variable
       )
     }

@@ -119,12 +119,9 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   # The loss since another protection is not that of the release.
   if (has_history(before)) {
     inform_sdc(
-      "partial_loss",
-      c(
-        "`before` is protected already: this is the loss of the last step alone.",
-        i = "For the loss of all steps give the original file as `before`, which is first.",
-        i = if (!has_history(after)) "`after` is not known to be protected: were they exchanged?"
-      )
+      "partial_loss", "`before` is protected already: this is the loss of the last step alone.",
+      i = "For the loss of all steps give the original file as `before`, which is first.",
+      i = if (!has_history(after)) "`after` is not known to be protected: were they exchanged?"
     )
   }
   before <- if (counted) pattern_file(ask$before)$data else ask$before
@@ -136,12 +133,9 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   check_data_frame(after, "after")
   if (nrow(before) != nrow(after)) {
     stop_sdc(
-      "mismatched_data",
-      c(
-        "`before` and `after` must have the same records in the same order.",
-        x = paste0(
-          "They have ", format_count(nrow(before)), " and ", plural(nrow(after), "record"), "."
-        )
+      "mismatched_data", "`before` and `after` must have the same records in the same order.",
+      x = paste0(
+        "They have ", format_count(nrow(before)), " and ", plural(nrow(after), "record"), "."
       )
     )
   }
@@ -250,15 +244,12 @@ compared_column <- function(before, after, name, times = NULL) {
     damaged <- has_bad_codes(x)
     if (is_candidates(x) || is.list(x) || length(dim(x)) > 0 || damaged) {
       stop_sdc(
-        "bad_column",
-        c(
-          "Variables compared must hold plain values.",
-          x = if (damaged) {
-            paste0(quote_names(name), " is a factor with codes without a level.")
-          } else {
-            paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
-          }
-        ),
+        "bad_column", "Variables compared must hold plain values.",
+        x = if (damaged) {
+          paste0(quote_names(name), " is a factor with codes without a level.")
+        } else {
+          paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+        },
         columns = name, classes = class(x)
       )
     }
