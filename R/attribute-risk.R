@@ -143,13 +143,10 @@ attribute_risk <- function(data, key_vars = NULL, sensitive, ..., missing = "wil
 attribute_keys <- function(data, key_vars, sensitive) {
   keys <- names(data)[resolve_key_vars(data, key_vars, match(sensitive, names(data)))]
   both <- intersect(keys, sensitive)
-  if (length(both)) {
-    stop_argument(
-      "sensitive", "name variables that are not key variables",
-      found = paste0("Both: ", quote_names(both), "."),
-      advice = "An intruder who knows a value has nothing to learn of it."
-    )
-  }
+  refuse_names(
+    both, "sensitive", "name variables that are not key variables",
+    "Both", "An intruder who knows a value has nothing to learn of it."
+  )
   keys
 }
 

@@ -56,12 +56,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
   agreements <- code_agreements(coded, list(ask$wave1, wave2), NULL)
   columns <- paste0(coded$key_vars, "_changed")
   taken <- intersect(columns, names(wave2))
-  if (length(taken)) {
-    stop_argument(
-      "vars", "give columns that `wave2` does not have",
-      found = paste0("Already there: ", quote_names(taken), ".")
-    )
-  }
+  refuse_names(taken, "vars", "give columns that `wave2` does not have", "Already there")
   changed <- core(
     rs_changed, core_waves(coded, agreements), list(values = FALSE)
   )$changed

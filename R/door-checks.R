@@ -87,6 +87,13 @@ stop_argument <- function(arg, must, found = NULL, advice = NULL) {
   )
 }
 
+# Stops if there are names that an argument must not have; `found` says what they are.
+refuse_names <- function(names, arg, must, found, advice = NULL) {
+  if (length(names)) {
+    stop_argument(arg, must, paste0(found, ": ", quote_names(names), "."), advice)
+  }
+}
+
 # Words for the argument `arg` of the exported function, or for a part of one.
 found_in <- function(arg) {
   ask <- running$ask
@@ -128,12 +135,7 @@ check_named_list <- function(x, arg, must, variables, advice = NULL, is_item = N
     stop_argument(arg, must, advice = advice, found = wrong_with_list(x, named))
   }
   unknown <- setdiff(names(x), variables)
-  if (length(unknown)) {
-    stop_argument(
-      arg, "name key variables",
-      found = paste0("Not a key variable: ", quote_names(unknown), ".")
-    )
-  }
+  refuse_names(unknown, arg, "name key variables", "Not a key variable")
 }
 
 wrong_with_list <- function(x, named) {
@@ -236,14 +238,8 @@ check_columns <- function(x, data, arg) {
   if (length(absent)) {
     stop_unknown_columns(arg, absent, columns)
   }
-  if (anyDuplicated(positions)) {
-    stop_argument(
-      arg, "name every column once",
-      found = paste0(
-        "Repeated: ", quote_names(unique(columns[positions[duplicated(positions)]])), "."
-      )
-    )
-  }
+  twice <- unique(columns[positions[duplicated(positions)]])
+  refuse_names(twice, arg, "name every column once", "Repeated")
   as.integer(positions)
 }
 

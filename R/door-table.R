@@ -438,12 +438,7 @@ resolve_key_groups <- function(key_groups, data, positions, variables) {
   }
   members <- lapply(key_groups, check_columns, data = data, arg = "key_groups")
   outside <- setdiff(unlist(members), positions)
-  if (length(outside)) {
-    stop_argument(
-      "key_groups", "consist of key variables",
-      found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), ".")
-    )
-  }
+  refuse_names(names(data)[outside], "key_groups", "consist of key variables", "Not in `key_vars`")
   if (anyDuplicated(unlist(members))) {
     twice <- unique(unlist(members)[duplicated(unlist(members))])
     stop_argument(
@@ -456,12 +451,7 @@ resolve_key_groups <- function(key_groups, data, positions, variables) {
     group_of[match(members[[group]], positions)] <- group
   }
   clash <- intersect(names(members), variables[-match(unlist(members), positions)])
-  if (length(clash)) {
-    stop_argument(
-      "key_groups", "have names that no other key variable has",
-      found = paste0("Taken: ", quote_names(clash), ".")
-    )
-  }
+  refuse_names(clash, "key_groups", "have names that no other key variable has", "Taken")
   split(seq_along(variables), factor(group_of, levels = unique(group_of)))
 }
 

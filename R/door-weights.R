@@ -181,12 +181,9 @@ check_no_roles <- function(data, key_vars, positions, arg = "key_vars") {
     return(invisible())
   }
   clash <- intersect(check_columns(key_vars, data, arg), positions)
-  if (length(clash)) {
-    stop_argument(
-      arg, "leave out the columns that other arguments name",
-      found = paste0("In both: ", quote_names(names(data)[clash]), ".")
-    )
-  }
+  refuse_names(
+    names(data)[clash], arg, "leave out the columns that other arguments name", "In both"
+  )
 }
 
 # TRUE if all weights are 1: the file is its own population.

@@ -261,12 +261,9 @@ check_paper_bound <- function(bound) {
 
 check_pram_columns <- function(data, table, columns) {
   clash <- intersect(table$positions, c(columns$hh_id, columns$weight))
-  if (length(clash)) {
-    stop_argument(
-      "key_vars", "not name the columns of households or weights",
-      found = paste0("Found: ", quote_names(names(data)[clash]), ".")
-    )
-  }
+  refuse_names(
+    names(data)[clash], "key_vars", "not name the columns of households or weights", "Found"
+  )
   if (is.null(columns$hh_id) != is.null(columns$hh_vars)) {
     absent <- if (is.null(columns$hh_id)) "hh_id" else "hh_vars"
     stop_argument(
@@ -280,12 +277,7 @@ check_pram_columns <- function(data, table, columns) {
     )
   }
   outside <- setdiff(columns$hh_vars, table$positions)
-  if (length(outside)) {
-    stop_argument(
-      "hh_vars", "be key variables",
-      found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), ".")
-    )
-  }
+  refuse_names(names(data)[outside], "hh_vars", "be key variables", "Not in `key_vars`")
 }
 
 # Pairs of values never exchanged, as codes.

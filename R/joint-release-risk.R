@@ -181,20 +181,14 @@ check_release_columns <- function(files, ask, id, link_vars) {
     for (file in files) check_column(roles[[arg]], file, arg)
   }
   apart <- unlist(roles, use.names = FALSE)
-  if (any(keys %in% apart)) {
-    stop_argument(
-      "key_vars", "leave out the columns that other arguments name",
-      found = paste0("In both: ", quote_names(intersect(keys, apart)), ".")
-    )
-  }
+  refuse_names(
+    intersect(keys, apart), "key_vars", "leave out the columns that other arguments name", "In both"
+  )
   of_release <- lapply(files, function(file) intersect(keys, names(file)))
   without <- lengths(of_release) == 0
-  if (any(without)) {
-    stop_argument(
-      "key_vars", "name a column of every release",
-      found = paste0("Without a key variable: ", quote_names(names(files)[without]), ".")
-    )
-  }
+  refuse_names(
+    names(files)[without], "key_vars", "name a column of every release", "Without a key variable"
+  )
   linking <- if (is.null(link_vars)) all else all[check_columns(link_vars, all, "link_vars")]
   people <- number_shared_ids(lapply(files, `[[`, id), id)
   person <- split(

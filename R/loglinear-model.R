@@ -91,12 +91,9 @@ key_set_columns <- function(set, table) {
   columns <- match(set, table$positions)
   keys <- table$keys
   inside <- vapply(keys, function(v) mean(v %in% columns), 0)
-  if (any(inside > 0 & inside < 1)) {
-    stop_argument(
-      "key_groups", "be in a key set as a whole",
-      found = paste0("Torn apart: ", quote_names(names(keys)[inside > 0 & inside < 1]), ".")
-    )
-  }
+  refuse_names(
+    names(keys)[inside > 0 & inside < 1], "key_groups", "be in a key set as a whole", "Torn apart"
+  )
   # In the order in which the set names them.
   keys <- keys[inside == 1]
   keys[order(vapply(keys, function(v) min(match(v, columns)), 0))]
@@ -132,12 +129,7 @@ formula_terms <- function(formula, known) {
   labels <- vapply(variables, function(v) paste(deparse(v), collapse = " "), "")
   labels[plain] <- vapply(variables[plain], as.character, "")
   unknown <- setdiff(labels, known)
-  if (length(unknown)) {
-    stop_argument(
-      "model", "be a formula of key variables",
-      found = paste0("Not key variables: ", quote_names(unknown), ".")
-    )
-  }
+  refuse_names(unknown, "model", "be a formula of key variables", "Not key variables")
   factors <- attr(read, "factors")
   if (length(factors) == 0) {
     return(list())

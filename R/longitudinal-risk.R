@@ -207,12 +207,7 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   check_earlier_columns(columns$change, "change_vars", names_of$releases)
   every_key <- c(columns$keys, change_labels(columns, detail, names(releases)))
   taken <- intersect(setdiff(every_key, columns$keys), names(names_of$wave2))
-  if (length(taken)) {
-    stop_argument(
-      "wave2", "have no column with a name that changes are given",
-      found = paste0("Already there: ", quote_names(taken), ".")
-    )
-  }
+  refuse_names(taken, "wave2", "have no column with a name that changes are given", "Already there")
   if (inherits(model, "formula")) formula_terms(model, every_key)
   if (lazy) {
     compared <- unique(c(link_vars, columns$change))
@@ -327,12 +322,7 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
   weight <- if (!is.null(weight_var)) named(weight_var, "weight_var")
   for (part in list(list(keys, "key_vars"), list(change, "change_vars"))) {
     clash <- intersect(part[[1]], c(id, weight))
-    if (length(clash)) {
-      stop_argument(
-        part[[2]], "leave out the columns that other arguments name",
-        found = paste0("In both: ", quote_names(clash), ".")
-      )
-    }
+    refuse_names(clash, part[[2]], "leave out the columns that other arguments name", "In both")
   }
   outside <- setdiff(change, keys)
   if (detail == "previous_value" && length(outside)) {

@@ -298,19 +298,13 @@ columns_of_groups <- function(set, groups, data) {
 name_key_sets <- function(key_vars, labels, settings) {
   given <- if (is.null(names(key_vars))) character(length(key_vars)) else names(key_vars)
   labels <- ifelse(nzchar(given), given, labels)
-  if (anyDuplicated(labels)) {
-    stop_argument(
-      "key_vars", "name every key set differently",
-      found = paste0("Repeated: ", quote_names(unique(labels[duplicated(labels)])), ".")
-    )
-  }
+  refuse_names(
+    unique(labels[duplicated(labels)]), "key_vars", "name every key set differently", "Repeated"
+  )
   taken <- intersect(labels, outer(labels, added_columns(settings), paste, sep = "_"))
-  if (length(taken)) {
-    stop_argument(
-      "key_vars", "name no key set like a column that is made of another set's name",
-      found = paste0("Found: ", quote_names(taken), ".")
-    )
-  }
+  refuse_names(
+    taken, "key_vars", "name no key set like a column that is made of another set's name", "Found"
+  )
   labels
 }
 
@@ -337,12 +331,7 @@ code_matches <- function(file, patterns, sets, settings) {
     }
     check_records(patterns, "patterns")
     absent <- setdiff(sets$variables, names(patterns))
-    if (length(absent)) {
-      stop_argument(
-        "patterns", "have the key variables as columns",
-        found = paste0("Not found: ", quote_names(absent), ".")
-      )
-    }
+    refuse_names(absent, "patterns", "have the key variables as columns", "Not found")
     tables <- list(data, patterns)
     own <- coding_request(
       column_sources(patterns, match(sets$variables, names(patterns)), TRUE),

@@ -313,12 +313,10 @@ check_smallest_cell <- function(k, n) {
 check_result_names <- function(settings) {
   taken <- c("cost", "risk", "n_suppressed", "k", "n_unique", "text", names(settings$constraint))
   taken <- intersect(settings$key_vars, taken)
-  if (length(taken)) {
-    stop_argument(
-      "key_vars", "not have the name of a figure of the result",
-      paste0("Found: ", quote_names(taken), "."), "Rename the column first."
-    )
-  }
+  refuse_names(
+    taken, "key_vars", "not have the name of a figure of the result",
+    "Found", "Rename the column first."
+  )
 }
 
 # What else a limit or single missing values need is asked of records.

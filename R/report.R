@@ -208,13 +208,10 @@ named_file <- function(given, file) {
 check_report_limits <- function(limit) {
   limit <- check_limits(limit)
   unused <- setdiff(names(limit), c("k", "journalist"))
-  if (length(unused)) {
-    stop_argument(
-      "limit", "be a list of `k`, `journalist` or both",
-      found = paste0("There is more: ", quote_names(unused), "."),
-      advice = "Give other limits to file_check(), whose verdicts the report takes."
-    )
-  }
+  refuse_names(
+    unused, "limit", "be a list of `k`, `journalist` or both",
+    "There is more", "Give other limits to file_check(), whose verdicts the report takes."
+  )
   limit
 }
 

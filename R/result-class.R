@@ -293,13 +293,10 @@ augment.sdc_result <- function(x, data, ...) {
   check_same_data(x, data)
   columns <- rlang::set_names(x$records, paste0(".", names(x$records)))
   taken <- intersect(names(columns), names(data))
-  if (length(taken)) {
-    stop_argument(
-      "data", "have no column of the names to be added",
-      found = paste0("Already there: ", quote_names(taken), "."),
-      advice = "Rename the columns of the earlier result, or take them out."
-    )
-  }
+  refuse_names(
+    taken, "data", "have no column of the names to be added",
+    "Already there", "Rename the columns of the earlier result, or take them out."
+  )
   if (inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)) {
     # A copy with room for columns, or `:=` would complain later.
     data <- data.table::copy(data)

@@ -353,12 +353,9 @@ suppression_sets <- function(data, key_vars, settings) {
     )
   )
   clash <- intersect(sets$positions, positions)
-  if (length(clash)) {
-    stop_argument(
-      "key_vars", "leave out the columns that other arguments name",
-      found = paste0("In both: ", quote_names(names(data)[clash]), ".")
-    )
-  }
+  refuse_names(
+    names(data)[clash], "key_vars", "leave out the columns that other arguments name", "In both"
+  )
   sets
 }
 
@@ -406,13 +403,10 @@ check_importance <- function(importance, variables,
     )
   }
   unknown <- setdiff(given, variables)
-  if (length(unknown)) {
-    stop_argument(
-      "importance", "name key variables",
-      found = paste0("Not a key variable: ", quote_names(unknown), "."),
-      advice = nearest_names(unknown, variables)
-    )
-  }
+  refuse_names(
+    unknown, "importance", "name key variables",
+    "Not a key variable", nearest_names(unknown, variables)
+  )
   bad <- is.na(importance) | importance <= 0
   if (any(bad)) {
     stop_argument(
