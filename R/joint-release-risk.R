@@ -455,11 +455,9 @@ without_told_columns <- function(joined, columns) {
 
 # Warnings that hold for any release are muffled: levels that some lack, and identifying keys.
 said_of_each <- function(expr) {
-  withCallingHandlers(
-    expr,
-    sdcRisk_warning_waves_differ = rlang::cnd_muffle,
-    sdcRisk_message_identifying_key = rlang::cnd_muffle,
-    sdcRisk_message_weak_calibration = rlang::cnd_muffle
+  suppressMessages(
+    suppressWarnings(expr, "sdcRisk_warning_waves_differ"),
+    c("sdcRisk_message_identifying_key", "sdcRisk_message_weak_calibration")
   )
 }
 

@@ -237,14 +237,12 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   fits <- with_progress(
     "Log-linear models",
     # Without what the three fits say one by one: signal_longitudinal() says it of all.
-    withCallingHandlers(
+    suppressMessages(suppressWarnings(
       fit_scenarios(tables, models, asked),
-      sdcRisk_warning_zero_margins = function(w) tryInvokeRestart("muffleWarning"),
-      sdcRisk_warning_biased_estimate = function(w) tryInvokeRestart("muffleWarning"),
-      sdcRisk_warning_cell_fractions = function(w) tryInvokeRestart("muffleWarning"),
-      sdcRisk_warning_small_weights = function(w) tryInvokeRestart("muffleWarning"),
-      sdcRisk_message_no_sample_unique = function(m) tryInvokeRestart("muffleMessage")
-    )
+      paste0("sdcRisk_warning_", c(
+        "zero_margins", "biased_estimate", "cell_fractions", "small_weights"
+      ))
+    ), "sdcRisk_message_no_sample_unique")
   )
   result <- new_longitudinal_risk(fits, found, wave2, columns, list(
     weight_var = weight_var, model = names(check_models(model)), detail = detail,
