@@ -62,12 +62,8 @@ drop_user_missing <- function(x) {
   declared <- attr(x, "na_values", exact = TRUE)
   range <- attr(x, "na_range", exact = TRUE)
   x <- as.vector(unclass(x))
-  if (length(declared)) {
-    x[x %in% declared] <- NA
-  }
-  if (length(range) == 2) {
-    x[!is.na(x) & x >= range[[1]] & x <= range[[2]]] <- NA
-  }
+  if (length(declared)) x[x %in% declared] <- NA
+  if (length(range) == 2) x[!is.na(x) & x >= range[[1]] & x <= range[[2]]] <- NA
   x
 }
 
@@ -171,10 +167,7 @@ is_list_of <- function(x, is_item) {
 # A data frame from columns of equal length, without the cost of checking them.
 frame <- function(...) {
   columns <- list(...)
-  structure(
-    columns,
-    class = "data.frame", row.names = .set_row_names(length(columns[[1]]))
-  )
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1]])))
 }
 
 is_sdcmicro <- function(x) inherits(x, "sdcMicroObj")

@@ -99,9 +99,7 @@ birth_month <- function(data, id, year, month, age, birth_year = NULL, ...) {
     birth_years(person$number, whole(birth_year, "birth_year", -9999, 9999), n)
   }
   used <- !is.na(answers$year) & !is.na(answers$month) & !is.na(answers$age)
-  if (!all(used)) {
-    answers <- lapply(answers, function(x) x[used])
-  }
+  if (!all(used)) answers <- lapply(answers, function(x) x[used])
   found <- months_of_birth(answers, born, n)
   panel_table(
     frame(

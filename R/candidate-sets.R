@@ -167,9 +167,7 @@ unite_values <- function(parts) {
   scale <- vapply(parts, value_scale, "")
   scales <- unique(scale[nzchar(scale)])
   if (length(scales) > 1) {
-    stop_cells(
-      "be of one type", paste0("Found: ", paste(scales, collapse = ", "), ".")
-    )
+    stop_cells("be of one type", paste0("Found: ", paste(scales, collapse = ", "), "."))
   }
   if (length(scales) == 0) {
     return(rep(NA, sum(lengths(parts))))

@@ -116,9 +116,7 @@ print.sdc_candidates <- function(x, max = getOption("max.print"), ...) {
   cat("<", if (is_interval(x)) "interval" else "candidates", "[", n, "]>\n", sep = "")
   if (n > 0) {
     print(format(utils::head(x, max)), quote = FALSE, na.print = "<NA>")
-    if (n > max) {
-      cat("... and", plural(n - max, "set"), "more\n")
-    }
+    if (n > max) cat("... and", plural(n - max, "set"), "more\n")
   }
   invisible(x)
 }
@@ -164,9 +162,7 @@ xtfrm.sdc_candidates <- function(x) {
 
 #' @export
 Ops.sdc_candidates <- function(e1, e2) {
-  if (!.Generic %in% c("==", "!=") || missing(e2)) {
-    stop_operation(.Generic)
-  }
+  if (!.Generic %in% c("==", "!=") || missing(e2)) stop_operation(.Generic)
   both <- share_sets(list(e1, e2))
   get(.Generic)(set_codes(both[[1]]), set_codes(both[[2]]))
 }

@@ -84,9 +84,7 @@ candidates <- function(..., split = NULL) {
       "Say what it is: Encoding(x) <- \"UTF-8\", or \"latin1\"."
     )
   }
-  if (!is.null(split)) {
-    given <- list(split_text(given, split))
-  }
+  if (!is.null(split)) given <- list(split_text(given, split))
   if (length(given) == 0) {
     stop_cells(
       "be given as a list of vectors, or as vectors", found = "No list and no vector was given."
@@ -140,9 +138,7 @@ candidates <- function(..., split = NULL) {
 
 split_text <- function(given, split) {
   if (!is.character(split) || length(split) != 1 || is.na(split) || !nzchar(split)) {
-    stop_argument(
-      "split", "be the text that stands between two values, such as \"|\""
-    )
+    stop_argument("split", "be the text that stands between two values, such as \"|\"")
   }
   text <- if (length(given) == 1) given[[1]]
   if (is.factor(text) && !has_bad_codes(text)) {

@@ -45,12 +45,8 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
   check_no_dots(...)
   check_given(c("vars", "id"))
   scope <- check_choice(scope, c("all", "certain"), "scope")
-  if (missing(id) || is.null(id)) {
-    stop_argument("id", "name one column of both waves")
-  }
-  if (missing(vars) || is.null(vars)) {
-    stop_argument("vars", "name columns of both waves")
-  }
+  if (missing(id) || is.null(id)) stop_argument("id", "name one column of both waves")
+  if (missing(vars) || is.null(vars)) stop_argument("vars", "name columns of both waves")
   coded <- code_waves(ask$wave1, wave2, vars, id, "vars")
   known <- known_links(coded, list(wave1 = ask$wave1, wave2 = wave2), id, link, scope)
   agreements <- code_agreements(coded, list(ask$wave1, wave2), NULL)
@@ -70,9 +66,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
 # The wave-2 records whose changes are known.
 known_links <- function(coded, waves, id, link, scope) {
   if (!inherits(link, "sdc_longitudinal_link") && (scope == "certain" || !is.null(link))) {
-    stop_argument(
-      "link", "be a result of `longitudinal_link()` if `scope` is \"certain\""
-    )
+    stop_argument("link", "be a result of `longitudinal_link()` if `scope` is \"certain\"")
   }
   if (scope == "all") {
     return(!is.na(coded$partners))

@@ -156,9 +156,7 @@ score_of <- function(x, score) {
 }
 
 check_one_size <- function(pop_size, n) {
-  if (length(pop_size) != 1) {
-    stop_argument("pop_size", "be one number")
-  }
+  if (length(pop_size) != 1) stop_argument("pop_size", "be one number")
   check_pop_size(pop_size, n)
 }
 

@@ -371,9 +371,7 @@ uniqueness_to_correctness <- function(xi, pop_size, ...) {
   sized <- is_plain_number(n) && length(n) > 0 &&
     (length(n) == length(xi) || length(n) == 1 || length(xi) == 1)
   if (!sized || anyNA(n) || any(n < 1 | n > 1e10)) {
-    stop_argument(
-      "pop_size", "hold numbers from 1 to 1e10: one, or one for each of `xi`"
-    )
+    stop_argument("pop_size", "hold numbers from 1 to 1e10: one, or one for each of `xi`")
   }
   if (length(xi) == 1) xi <- rep(xi, length(n))
   n <- rep_len(as.double(n), length(xi))

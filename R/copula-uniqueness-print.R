@@ -146,9 +146,7 @@ autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), 
                                            by = NULL, data = NULL) {
   type <- enter_picture(object, type)
   if (type == "size") {
-    if (!is.null(by)) {
-      stop_argument("by", "be NULL for the picture of sizes")
-    }
+    if (!is.null(by)) stop_argument("by", "be NULL for the picture of sizes")
     return(plot_uniqueness_sizes(object))
   }
   if (is.null(judged_rows(object))) {

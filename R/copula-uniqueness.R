@@ -210,9 +210,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   )
   if (!is.null(hh_at) && is.null(key_vars) && is.data.frame(data)) {
     # All columns that no other argument names.
-    key_vars <- setdiff(
-      seq_along(data), c(hh_at, weight_position(data, more$weight_var))
-    )
+    key_vars <- setdiff(seq_along(data), c(hh_at, weight_position(data, more$weight_var)))
   }
   known <- fit_or_data(file, key_vars, more)
   n_least <- known$n

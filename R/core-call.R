@@ -50,9 +50,7 @@ pass_on_time_limit <- function(e) {
 #' @examples
 #' sdc_threads() # 2 unless the option says otherwise
 sdc_threads <- function() {
-  check_whole(
-    getOption("sdcRisk.threads", 2L), "options(sdcRisk.threads)", high = 1024
-  )
+  check_whole(getOption("sdcRisk.threads", 2L), "options(sdcRisk.threads)", high = 1024)
 }
 
 # Calls an entry point of the core: threads and progress are added, and what went
@@ -103,9 +101,7 @@ with_progress <- function(label, code) {
     if (is.null(bar)) {
       old <- options(cli.progress_show_after = 0)
       on.exit(options(old))
-      bar <<- cli::cli_progress_bar(
-        label, total = total, .auto_close = FALSE, .envir = here
-      )
+      bar <<- cli::cli_progress_bar(label, total = total, .auto_close = FALSE, .envir = here)
     }
     cli::cli_progress_update(set = min(done, total), total = total, id = bar, .envir = here)
     TRUE

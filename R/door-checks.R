@@ -235,9 +235,7 @@ check_columns <- function(x, data, arg) {
       }
     )
   }
-  if (length(absent)) {
-    stop_unknown_columns(arg, absent, columns)
-  }
+  if (length(absent)) stop_unknown_columns(arg, absent, columns)
   twice <- unique(columns[positions[duplicated(positions)]])
   refuse_names(twice, arg, "name every column once", "Repeated")
   as.integer(positions)
@@ -283,8 +281,6 @@ check_missing_rule <- function(missing, why = "Distinct keys cannot be counted t
 
 # The name or position of one column, as its position.
 check_column <- function(x, data, arg) {
-  if (length(x) != 1) {
-    stop_argument(arg, "name one column of `data`")
-  }
+  if (length(x) != 1) stop_argument(arg, "name one column of `data`")
   check_columns(x, data, arg)
 }

@@ -15,9 +15,7 @@ column_sources <- function(data, positions, candidates = FALSE) {
   bad <- vapply(sources, is.null, NA)
   if (any(bad)) {
     names <- names(data)[positions[bad]]
-    classes <- vapply(
-      positions[bad], function(v) paste(class(data[[v]]), collapse = "/"), ""
-    )
+    classes <- vapply(positions[bad], function(v) paste(class(data[[v]]), collapse = "/"), "")
     damaged <- vapply(positions[bad], function(v) has_bad_codes(data[[v]]), NA)
     stop_sdc(
       "bad_column",
@@ -208,9 +206,7 @@ value_rank <- function(x) match(x, sorted_values(x))
 # argument `arg` names.
 whole_column <- function(data, column, arg, low, high) {
   x <- plain_column(data[[check_column(column, data, arg)]])
-  if (inherits(x, "haven_labelled")) {
-    x <- drop_user_missing(x)
-  }
+  if (inherits(x, "haven_labelled")) x <- drop_user_missing(x)
   good <- is.numeric(x) && !is.object(x) && length(dim(x)) == 0 &&
     (is.integer(x) || all(x == round(x), na.rm = TRUE)) &&
     all(x >= low & x <= high, na.rm = TRUE)
@@ -259,9 +255,7 @@ number_ids <- function(x, arg) {
 # Values as doubles or UTF-8.
 bare_values <- function(source) {
   values <- as_bare(source$values)
-  if (!is.null(source$level_names)) {
-    values <- source$level_names[values]
-  }
+  if (!is.null(source$level_names)) values <- source$level_names[values]
   if (is.character(values)) {
     enc2utf8(values)
   } else if (source$kind == "wide") {

@@ -145,13 +145,8 @@ code_as <- function(data, settings, ...) {
 
 # The key table of `data`, where that is what the result was made from.
 check_same_data <- function(x, data) {
-  table <- tryCatch(
-    code_as(data, x$settings),
-    sdcRisk_error = function(e) stop_mismatched()
-  )
-  if (!identical(table$fingerprint, x$settings$fingerprint)) {
-    stop_mismatched()
-  }
+  table <- tryCatch(code_as(data, x$settings), sdcRisk_error = function(e) stop_mismatched())
+  if (!identical(table$fingerprint, x$settings$fingerprint)) stop_mismatched()
   invisible(table)
 }
 

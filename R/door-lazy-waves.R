@@ -200,8 +200,6 @@ by_wave_pattern <- function(records, coded) {
   groups <- group_records(key_table(do.call(frame, some)))
   rows <- groups$first_rows
   n <- as.vector(rowsum(pairs$n, groups$row_group, reorder = TRUE))
-  columns <- c(
-    lapply(patterns, `[`, rows), list(n = as_count(n)), lapply(records, `[`, rows)
-  )
+  columns <- c(lapply(patterns, `[`, rows), list(n = as_count(n)), lapply(records, `[`, rows))
   list(records = NULL, patterns = do.call(frame, columns))
 }

@@ -208,9 +208,7 @@ new_key_tables <- function(coded, request) {
 # codes in all of them. A request of one table per data frame.
 shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates = FALSE,
                            fingerprint = FALSE, partners = FALSE) {
-  if (candidates) {
-    tables <- share_candidates(tables, key_vars)
-  }
+  if (candidates) tables <- share_candidates(tables, key_vars)
   parts <- lapply(tables, function(data) {
     check_records(data)
     positions <- resolve_key_vars(data, key_vars, integer())
@@ -222,9 +220,7 @@ shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates 
   note_spellings(lapply(rlang::set_names(key_vars), function(name) {
     lapply(tables, function(data) data[[name]])
   }))
-  keys <- resolve_key_groups(
-    key_groups, tables[[1]], parts[[1]]$positions, key_vars
-  )
+  keys <- resolve_key_groups(key_groups, tables[[1]], parts[[1]]$positions, key_vars)
   stacked <- lapply(seq_along(key_vars), function(v) {
     stack_sources(lapply(parts, function(p) p$sources[[v]]), key_vars[[v]])
   })
@@ -396,9 +392,7 @@ resolve_key_vars <- function(data, key_vars, exclude) {
   } else {
     check_columns(key_vars, data, "key_vars")
   }
-  if (length(positions) == 0) {
-    stop_argument("key_vars", "name at least one column of `data`")
-  }
+  if (length(positions) == 0) stop_argument("key_vars", "name at least one column of `data`")
   used <- columns[positions]
   unusable <- is.na(used) | !nzchar(used) | duplicated(used)
   if (any(unusable)) {
@@ -471,9 +465,7 @@ coded_sets <- function(sources, first_rows) {
 # so that they are coded together.
 below_levels <- function(source, levels, name, most) {
   given <- column_source(levels, length(levels))
-  if (is.null(given)) {
-    stop_argument("levels", "hold vectors of values")
-  }
+  if (is.null(given)) stop_argument("levels", "hold vectors of values")
   # The missing integer64 has the bits of -0.
   missing <- if (given$kind == "wide") -0.0 else NA
   given$values <- c(as_bare(given$values), rep(missing, most - length(levels)))

@@ -51,15 +51,11 @@ ask_waves <- function(wave1, wave2, key_vars, id, arg) {
 wave_columns <- function(waves, key_vars, id, arg) {
   if (!is.null(id)) {
     id <- wave_vars(waves, id, "id")
-    if (length(id) != 1) {
-      stop_argument("id", "name one column of both waves")
-    }
+    if (length(id) != 1) stop_argument("id", "name one column of both waves")
   }
   if (is.null(key_vars)) {
     key_vars <- setdiff(intersect(names(waves$wave1), names(waves$wave2)), id)
-    if (length(key_vars) == 0) {
-      stop_argument(arg, "name columns that both waves have")
-    }
+    if (length(key_vars) == 0) stop_argument(arg, "name columns that both waves have")
   }
   key_vars <- wave_vars(waves, key_vars, arg)
   if (any(key_vars %in% id)) {
@@ -99,9 +95,7 @@ core_waves <- function(coded, agreements) {
 
 # Names of columns that both waves have; positions are those of wave 1.
 wave_vars <- function(waves, vars, arg) {
-  if (is_plain_number(vars)) {
-    vars <- names(waves$wave1)[check_columns(vars, waves$wave1, arg)]
-  }
+  if (is_plain_number(vars)) vars <- names(waves$wave1)[check_columns(vars, waves$wave1, arg)]
   if (!is.character(vars) || length(vars) == 0) {
     stop_argument(arg, "hold names of columns of both waves")
   }
@@ -114,9 +108,7 @@ wave_vars <- function(waves, vars, arg) {
         paste0("Not found in `", names(missing), "`: ", vapply(missing, quote_names, ""), "."),
         "x"
       ),
-      i = nearest_names(
-        unlist(missing), intersect(names(waves$wave1), names(waves$wave2))
-      ),
+      i = nearest_names(unlist(missing), intersect(names(waves$wave1), names(waves$wave2))),
       i = paste0(
         "Columns of both: ",
         quote_names(intersect(names(waves$wave1), names(waves$wave2)), 8), "."
@@ -179,9 +171,7 @@ warn_waves_differ <- function(waves, key_vars, id) {
   shown <- utils::head(found, 5)
   warn_sdc(
     "waves_differ", "Columns should have the same type and levels in both waves.",
-    rlang::set_names(
-      paste0(encodeString(names(shown), quote = "\""), " ", shown, "."), "x"
-    ),
+    rlang::set_names(paste0(encodeString(names(shown), quote = "\""), " ", shown, "."), "x"),
     if (length(found) > 5) c(x = paste0("And ", length(found) - 5, " more.")),
     i = "Their values are compared as values: equal text or equal numbers agree.",
     columns = names(found)
@@ -364,9 +354,7 @@ interval_agreement <- function(rule, values, name) {
   first <- findInterval(from, numbers, left.open = TRUE) + 1L
   last <- findInterval(to, numbers)
   some <- first <= last
-  list(
-    starts = c(0L, cumsum(as.integer(some))), first = first[some], last = last[some]
-  )
+  list(starts = c(0L, cumsum(as.integer(some))), first = first[some], last = last[some])
 }
 
 dictionary_numbers <- function(values, name) {

@@ -61,9 +61,7 @@ check_weights <- function(data, weight_var) {
 # packages may claim to be numbers and refuse to become any.
 bare_weights <- function(x) {
   if (!inherits(x, "difftime")) x <- plain_column(x)
-  if (inherits(x, "haven_labelled")) {
-    x <- drop_user_missing(x)
-  }
+  if (inherits(x, "haven_labelled")) x <- drop_user_missing(x)
   if (!is.numeric(x) || is.factor(x) || inherits(x, "integer64") || length(dim(x)) > 0) {
     return(NULL)
   }

@@ -144,15 +144,11 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
 # Thresholds as they will be used, NULL for none.
 check_violation <- function(threshold, weight_threshold, combine, weight_var) {
   combine <- check_choice(combine, c("or", "and"), "combine")
-  if (!is.null(threshold)) {
-    threshold <- check_whole(threshold, "threshold")
-  }
+  if (!is.null(threshold)) threshold <- check_whole(threshold, "threshold")
   if (!is.null(weight_threshold)) {
     check_positive(weight_threshold, "weight_threshold", finite = TRUE)
     if (is.null(weight_var)) {
-      stop_argument(
-        "weight_var", "name the column of weights if `weight_threshold` is given"
-      )
+      stop_argument("weight_var", "name the column of weights if `weight_threshold` is given")
     }
   } else if (is.null(threshold)) {
     stop_argument(
@@ -165,9 +161,7 @@ check_violation <- function(threshold, weight_threshold, combine, weight_var) {
 
 check_dims <- function(dims, n_keys, max_tables) {
   if (any(dims > n_keys)) {
-    stop_argument(
-      "dims", paste0("be at most the number of key variables (", n_keys, ")")
-    )
+    stop_argument("dims", paste0("be at most the number of key variables (", n_keys, ")"))
   }
   n_tables <- sum(choose(n_keys, dims))
   if (n_tables > max_tables) {

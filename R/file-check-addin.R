@@ -34,9 +34,7 @@ file_check_addin <- function(envir = globalenv()) {
 
 # The names of data frames with records and columns, those of 2 columns or more first.
 data_frames_in <- function(envir) {
-  if (!is.environment(envir)) {
-    stop_argument("envir", "be an environment", given_words(envir))
-  }
+  if (!is.environment(envir)) stop_argument("envir", "be an environment", given_words(envir))
   size <- vapply(ls(envir), function(name) {
     x <- get(name, envir)
     if (is.data.frame(x) && nrow(x) > 0) length(x) else 0L

@@ -341,9 +341,7 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   columns <- as.list(judged[rows, shown, drop = FALSE])
   place <- rlang::set_names(list(rows), if (is.null(x$records)) "pattern" else "record")
   found <- do.call(frame, c(place, columns))
-  by <- lapply(
-    list(found$n_matches, found$journalist_risk), function(by) if (length(by)) by
-  )
+  by <- lapply(list(found$n_matches, found$journalist_risk), function(by) if (length(by)) by)
   if (!is.null(by[[2]])) by[[2]] <- -by[[2]]
   by <- by[!vapply(by, is.null, NA)]
   if (length(by)) found <- found[do.call(order, by), ]

@@ -195,9 +195,7 @@ finer_reason <- function(told) {
 }
 
 told_missing_words <- function(told, what = "missing") {
-  if (NROW(told)) {
-    paste0("released columns reveal ", what, " values: ", told_words(told))
-  }
+  if (NROW(told)) paste0("released columns reveal ", what, " values: ", told_words(told))
 }
 
 told_before_words <- function(told) told_missing_words(told, "protected")

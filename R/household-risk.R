@@ -142,9 +142,7 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
     "Two households would fit in several ways, by the assignment of their members.",
     "n_matches(hh_id = ) counts the households that one person fits."
   ))
-  if (is.null(ask$hh_id)) {
-    stop_argument("hh_id", "name the column that identifies households")
-  }
+  if (is.null(ask$hh_id)) stop_argument("hh_id", "name the column that identifies households")
   shared <- if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars")
   roles <- check_roles(data, ask$key_vars, ask$weight_var, ask$hh_id)
   check_no_roles(data, shared, roles$positions, "hh_vars")
@@ -207,9 +205,7 @@ check_shared <- function(found, hh_vars) {
 new_household_risk <- function(found, settings, diagnostics, this_call) {
   in_use <- found$n_matches > 0
   check_some_household(sum(in_use))
-  homes <- frame(
-    size = found$size, n_matches = found$n_matches, risk = 1 / found$n_matches
-  )
+  homes <- frame(size = found$size, n_matches = found$n_matches, risk = 1 / found$n_matches)
   if (!is.null(found$weighted)) {
     homes$n_matches_weighted <- found$weighted
     homes$journalist_risk <- found$risk

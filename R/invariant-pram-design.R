@@ -95,9 +95,7 @@ level_numbers <- function(table, positions) {
 pram_levels <- function(data, table, columns, units) {
   within <- level_numbers(table, columns$within)
   fixed <- list(within = level_numbers(table, setdiff(columns$within, table$positions)))
-  if (units$kind != "records") {
-    fixed$size <- units$size[units$of_record]
-  }
+  if (units$kind != "records") fixed$size <- units$size[units$of_record]
   if (units$kind == "members") {
     # People of larger households stay with the keys of their household.
     fixed$home <- level_numbers(table, columns$hh_vars) + 1L
@@ -151,9 +149,7 @@ check_household_levels <- function(within, units, names) {
 
 pram_draw <- function(table, asked, rules, units, levels, weights) {
   households <- units$kind == "households"
-  if (households && !is.null(weights)) {
-    weights <- rowsum(weights, units$of_record)[, 1]
-  }
+  if (households && !is.null(weights)) weights <- rowsum(weights, units$of_record)[, 1]
   settings <- c(asked, list(
     level = levels$level, family = levels$family,
     ordered = table$ordered, forbid = rules, seed = draw_seed(),
@@ -182,9 +178,7 @@ report_unreached <- function(drawn, asked, fixed) {
   }
   theorem <- asked$calibration == "paper" && asked$max_match_prob < 0.5 - 1e-12 &&
     any(drawn$unreached_sizes == 2)
-  if (theorem) {
-    stop_two_cells(drawn)
-  }
+  if (theorem) stop_two_cells(drawn)
   stop_sdc(
     "unprotectable", "Every key must have a block that can keep it below `max_match_prob`.",
     x = paste0(cells_left(drawn, asked), "."),
@@ -258,9 +252,7 @@ stop_two_cells <- function(drawn) {
       "A bound in [3/7, 1/2) must have at least three keys in every block with",
       "calibration = \"paper\"."
     ),
-    x = paste0(
-      plural(sum(drawn$unreached_sizes == 2), "block"), " of two keys."
-    ),
+    x = paste0(plural(sum(drawn$unreached_sizes == 2), "block"), " of two keys."),
     i = paste(
       "The theorem: with two keys, P(CM | S = 2) can exceed P(CM | S = 1), and the",
       "published theta is proven for bounds of at least 1/2 only."
@@ -305,9 +297,7 @@ replace_values <- function(data, positions, rows, donors) {
   }
   is_data_table <- inherits(data, "data.table") &&
     requireNamespace("data.table", quietly = TRUE)
-  if (is_data_table) {
-    data <- data.table::copy(data)
-  }
+  if (is_data_table) data <- data.table::copy(data)
   for (position in positions) {
     values <- data[[position]]
     values[rows] <- values[donors]

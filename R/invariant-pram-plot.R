@@ -29,9 +29,7 @@ autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts")
 stacked_points <- function(x, y) {
   place <- paste(signif(x, 6), signif(y, 6))
   once <- !duplicated(place)
-  frame(
-    x = x[once], y = y[once], n = as.vector(table(factor(place, place[once])))
-  )
+  frame(x = x[once], y = y[once], n = as.vector(table(factor(place, place[once]))))
 }
 
 plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
@@ -53,9 +51,7 @@ plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
     ggplot2::coord_cartesian(xlim = c(0, 1), ylim = c(0, 1)) +
     sdc_labs(
       title = "How likely is a correct match, before and after?",
-      subtitle = paste0(
-        what, "; the dashed line is the bound, ", format_number(bound), "."
-      ),
+      subtitle = paste0(what, "; the dashed line is the bound, ", format_number(bound), "."),
       x = before, y = "after: worst case over all a",
       size = unit, colour = NULL,
       caption = "On the grey line: unchanged."

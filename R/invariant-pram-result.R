@@ -179,9 +179,7 @@ pram_totals <- function(cells, theta, drawn, units, weights) {
   in_block <- tabulate(block + 1L, max(block) + 1L)[block + 1L]
   sums <- rowsum(mean_value, block)
   of_block <- sums[match(block, as.integer(rownames(sums))), 1]
-  arriving <- ifelse(
-    theta > 0, theta / pmax(in_block - 1, 1) * (of_block - mean_value), 0
-  )
+  arriving <- ifelse(theta > 0, theta / pmax(in_block - 1, 1) * (of_block - mean_value), 0)
   expected <- before * (1 - theta / cells$count) + as.vector(arriving)
   list(weighted_before = before, weighted_expected = expected)
 }
@@ -254,9 +252,7 @@ inform_pram <- function(x) {
   if (x$diagnostics$n_merged > 0) {
     inform_sdc(
       "merged_levels",
-      paste0(
-        plural(x$diagnostics$n_merged, "level"), " of `within` merged with another."
-      ),
+      paste0(plural(x$diagnostics$n_merged, "level"), " of `within` merged with another."),
       i = "Joint counts of `within` are kept inside merged levels only.",
       n_merged = x$diagnostics$n_merged
     )

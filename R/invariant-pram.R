@@ -183,14 +183,10 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     prefer = check_choice(
       ask$prefer, c("fewest_changes", "nearest", "similar_weights"), "prefer"
     ),
-    unprotected = check_choice(
-      unprotected, c("error", "merge", "keep"), "unprotected"
-    )
+    unprotected = check_choice(unprotected, c("error", "merge", "keep"), "unprotected")
   )
   limit <- check_record_limit(ask$limit)
-  if (asked$calibration == "paper") {
-    check_paper_bound(asked$max_match_prob)
-  }
+  if (asked$calibration == "paper") check_paper_bound(asked$max_match_prob)
   read_release(ask, "within", c(
     hh_id = "Its patterns do not say who lives with whom.", original = other_records_unseen
   ))

@@ -114,9 +114,7 @@ joint_release_risk <- function(releases, id, key_vars = NULL, recodings = NULL, 
   files <- check_several_releases(ask$releases)
   if (is.null(ask$key_vars)) ask$key_vars <- keys_of_releases(releases)
   asked <- in_words(check_release_columns(files, ask, id, link_vars), release_words)
-  check_same_kind(
-    files, setdiff(union(asked$all_keys, asked$link_vars), names(recodings))
-  )
+  check_same_kind(files, setdiff(union(asked$all_keys, asked$link_vars), names(recodings)))
   check_fraction(max(vapply(files, nrow, 0L)), ask$pop_size, NULL)
   with_progress("Releases together", {
     versions <- with_versions(files, recoding_tables(recodings, files), asked)

@@ -58,9 +58,7 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
   ask <- enter_waves("key_stability")
   check_given("id")
   check_no_dots(...)
-  if (missing(id) || is.null(id)) {
-    stop_argument("id", "name one column of both waves")
-  }
+  if (missing(id) || is.null(id)) stop_argument("id", "name one column of both waves")
   steps <- check_choice(steps, c("stability", "greedy", "none"), "steps")
   max_keys <- check_whole(max_keys, "max_keys", high = 64)
   with_progress("Stability of keys", {
@@ -136,9 +134,7 @@ stability_words <- function(x) {
     "of these, ", least$variable, " changed least (", format_percent(least$prop_changed),
     " of the pairs) and ", last$variable, " most (", format_percent(last$prop_changed), ")",
     if (!is.null(best)) {
-      paste0(
-        "; ", tolower(substr(best, 1, 1)), sub("[.]$", "", substring(best, 2))
-      )
+      paste0("; ", tolower(substr(best, 1, 1)), sub("[.]$", "", substring(best, 2)))
     }
   )
 }

@@ -229,9 +229,7 @@ all_intruders <- c("calibrated", "prior", "em", "count")
 
 # The intruders, the first one asked for leading, with the one who counts.
 check_intruders <- function(weights, default, id) {
-  if (default) {
-    weights <- if (is.null(id)) "em" else "calibrated"
-  }
+  if (default) weights <- if (is.null(id)) "em" else "calibrated"
   good <- is.character(weights) && length(weights) > 0 && all(weights %in% all_intruders) &&
     !anyDuplicated(weights)
   if (!good) {
@@ -287,9 +285,7 @@ check_one_to_one <- function(one_to_one, id, known, released) {
       found = "Of several assignments one is taken, and it goes by the order of the records."
     )
   }
-  if (one_to_one && is.null(id)) {
-    stop_argument("one_to_one", "be FALSE if `id` is not given")
-  }
+  if (one_to_one && is.null(id)) stop_argument("one_to_one", "be FALSE if `id` is not given")
   if (one_to_one && is.data.frame(known) && is.data.frame(released) &&
         max(nrow(known), nrow(released)) > 10000) {
     stop_sdc(

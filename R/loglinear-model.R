@@ -3,9 +3,7 @@
 # The models as a named list; a formula is named by its text.
 check_models <- function(model) {
   words <- c("independence", "two_way", "search")
-  if (inherits(model, "formula")) {
-    model <- list(model)
-  }
+  if (inherits(model, "formula")) model <- list(model)
   is_one <- function(m) {
     inherits(m, "formula") || (is.character(m) && length(m) == 1 && m %in% words)
   }
@@ -18,9 +16,7 @@ check_models <- function(model) {
   labels <- vapply(model, function(m) {
     if (is.character(m)) m else paste(deparse(m, width.cutoff = 500L), collapse = " ")
   }, "", USE.NAMES = FALSE)
-  if (anyDuplicated(labels)) {
-    stop_argument("model", "name every model once")
-  }
+  if (anyDuplicated(labels)) stop_argument("model", "name every model once")
   rlang::set_names(as.list(model), labels)
 }
 
@@ -64,9 +60,7 @@ check_key_sets <- function(key_vars, data, weight_var) {
     list(check_columns(key_vars, data, "key_vars"))
   }
   if (any(unlist(sets) %in% weight_position(data, weight_var))) {
-    stop_argument(
-      "key_vars", "not hold the weights", found = "`weight_var` is among them."
-    )
+    stop_argument("key_vars", "not hold the weights", found = "`weight_var` is among them.")
   }
   sets
 }
@@ -75,9 +69,7 @@ check_named_sets <- function(key_vars, data) {
   labels <- names(key_vars)
   if (length(key_vars) == 0 || length(labels) != length(key_vars) ||
         !all(nzchar(labels)) || anyDuplicated(labels)) {
-    stop_argument(
-      "key_vars", "be a vector, or a list of them with a different name for each"
-    )
+    stop_argument("key_vars", "be a vector, or a list of them with a different name for each")
   }
   sets <- lapply(key_vars, check_columns, data = data, arg = "key_vars")
   if (any(lengths(sets) == 0)) {
@@ -114,11 +106,7 @@ model_terms <- function(model, parts) {
 
 # The variables of every term of a one-sided formula.
 formula_terms <- function(formula, known) {
-  if (length(formula) != 2) {
-    stop_argument(
-      "model", "be a formula with nothing before `~`"
-    )
-  }
+  if (length(formula) != 2) stop_argument("model", "be a formula with nothing before `~`")
   names <- as.data.frame(rlang::set_names(rep(list(1), length(known)), known), optional = TRUE)
   read <- tryCatch(stats::terms(formula, data = names), error = function(e) NULL)
   if (is.null(read) || !is.null(attr(read, "offset"))) {

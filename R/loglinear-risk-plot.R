@@ -37,9 +37,7 @@ autoplot.sdc_loglinear_risk <- function(object, type = NULL, ..., by = NULL, dat
   type <- check_choice(
     if (is.null(type)) if (alone) "uniques" else "intervals" else type, types, "type"
   )
-  if (!is.null(which)) {
-    which <- check_whole(which, "which", high = nrow(object$estimates))
-  }
+  if (!is.null(which)) which <- check_whole(which, "which", high = nrow(object$estimates))
   switch(type,
     intervals = plot_tau_intervals(object$estimates, object$settings$level),
     records = ,

@@ -9,18 +9,14 @@ tau_figures <- list(
     "Population uniques, tau1", "count", low = NA, high = NA, scenario = "journalist",
     key = "tau1", board = is.na(tau1_corrected), note = status_note(status), head = "tau1",
     unclear = on_boundary(status),
-    says = ifelse(
-      is.na(tau1_corrected), paste0(rough_words(status), unique_words), ""
-    )
+    says = ifelse(is.na(tau1_corrected), paste0(rough_words(status), unique_words), "")
   ),
   tau1_corrected = figure(
     "tau1, bias corrected", "count", low = tau1_low, high = tau1_high, scenario = "journalist",
     key = "tau1_corrected", board = !is.na(tau1_corrected), note = status_note(status),
     head = "corrected",
     unclear = on_boundary(status),
-    says = ifelse(
-      is.na(tau1_corrected), "", paste0(unique_words, ", corrected for bias")
-    )
+    says = ifelse(is.na(tau1_corrected), "", paste0(unique_words, ", corrected for bias"))
   ),
   tau1_rate = figure(
     "tau1, share", "share", scenario = "journalist", key = "tau1_rate", board = FALSE,

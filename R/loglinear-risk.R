@@ -244,9 +244,7 @@ equal_weights <- function(weights, data = NULL) {
 # word of every model or, per key set, its interactions.
 loglinear_requests <- function(part, set, keys, weights, squares, terms, asked) {
   rows <- part$rows
-  fraction <- fraction_in_use(
-    part$n, part$n_all, asked$pop_size, asked$sampling_fraction
-  )
+  fraction <- fraction_in_use(part$n, part$n_all, asked$pop_size, asked$sampling_fraction)
   used <- function(x) if (is.null(x) || is.null(rows)) x else x[rows]
   # Single weights are compared with raked fractions even without an interval.
   wanted <- asked$interval != "none" || asked$sampling == "cell"

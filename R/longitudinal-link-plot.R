@@ -25,13 +25,9 @@ autoplot.sdc_longitudinal_link <- function(object,
                                            type = c("differences", "match_prob", "keys"),
                                            ..., by = NULL, data = NULL) {
   type <- enter_picture(object, type)
-  if (!is.null(by) && type != "match_prob") {
-    stop_argument("by", "be NULL for this picture")
-  }
+  if (!is.null(by) && type != "match_prob") stop_argument("by", "be NULL for this picture")
   if (type != "differences" && !isTRUE(object$estimates$n_linked > 0)) {
-    stop_argument(
-      "type", "be \"differences\" if no true partner is known"
-    )
+    stop_argument("type", "be \"differences\" if no true partner is known")
   }
   switch(type,
     differences = plot_link_differences(object),
@@ -140,9 +136,7 @@ plot_link_keys <- function(x) {
       xintercept = x$estimates$expected_correct, colour = sdc_grey, linetype = "dashed"
     ) +
     ggplot2::geom_segment(
-      ggplot2::aes(
-        xend = x$estimates$expected_correct, yend = .data$variable
-      ),
+      ggplot2::aes(xend = x$estimates$expected_correct, yend = .data$variable),
       colour = sdc_grey
     ) +
     ggplot2::geom_point(size = 2.6, colour = sdc_orange) +

@@ -60,9 +60,7 @@ spread_releases <- function(releases, wave2, used, compared, id, max_patterns) {
     part <- numbered_rows(persons$patterns[before[[k]]], rows[linked])
     names(part) <- compared
     part[[id]] <- ids[linked]
-    rest <- unlinked_records(
-      releases[[k]], wave2, compared, id, max_patterns, length(ids)
-    )
+    rest <- unlinked_records(releases[[k]], wave2, compared, id, max_patterns, length(ids))
     if (is.null(rest)) part else unite_records(part, rest)
   })
   list(

@@ -299,9 +299,7 @@ release_labels <- function(releases, arg) {
 check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, detail) {
   absent <- vapply(list(key_vars, change_vars, id), is.null, NA)
   if (any(absent)) {
-    stop_argument(
-      c("key_vars", "change_vars", "id")[absent][[1]], "name columns of `wave2`"
-    )
+    stop_argument(c("key_vars", "change_vars", "id")[absent][[1]], "name columns of `wave2`")
   }
   named <- function(x, arg) names(wave2)[check_columns(x, wave2, arg)]
   keys <- named(key_vars, "key_vars")
@@ -410,9 +408,7 @@ change_labels <- function(columns, detail, releases) {
 }
 
 check_link_vars <- function(link_vars, wave2, id) {
-  if (length(link_vars) == 0) {
-    stop_argument("link_vars", "name columns of all waves")
-  }
+  if (length(link_vars) == 0) stop_argument("link_vars", "name columns of all waves")
   link_vars <- names(wave2)[check_columns(link_vars, wave2, "link_vars")]
   if (id %in% link_vars) {
     stop_argument(
@@ -519,9 +515,7 @@ scenario_model <- function(model, keys, every_key) {
 once_each <- function(expr) {
   seen <- character()
   withCallingHandlers(expr, sdcRisk_warning = function(w) {
-    if (conditionMessage(w) %in% seen) {
-      tryInvokeRestart("muffleWarning")
-    }
+    if (conditionMessage(w) %in% seen) tryInvokeRestart("muffleWarning")
     seen <<- c(seen, conditionMessage(w))
   })
 }

@@ -196,9 +196,7 @@ match_rule_line <- function(x) {
       paste0("tolerance on ", quote_names(names(settings$tolerance), 3))
     }
   )
-  if (length(parts)) {
-    paste0(capitalised(paste(parts, collapse = "; ")), ".")
-  }
+  if (length(parts)) paste0(capitalised(paste(parts, collapse = "; ")), ".")
 }
 
 # Quantiles of the numbers of matches, one row per key set.

@@ -205,9 +205,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   settings$missing <- check_missing_by(ask$missing, sets)
   fewest <- min(vapply(sets$sets, function(set) length(set$keys), 0L))
   if (settings$min_overlap > fewest) {
-    stop_argument(
-      "min_overlap", paste("be at most the number of key variables,", fewest)
-    )
+    stop_argument("min_overlap", paste("be at most the number of key variables,", fewest))
   }
   patterns <- bare_data(ask$patterns)
   check_tolerance(tolerance, data, patterns, sets)
@@ -238,9 +236,7 @@ match_key_sets <- function(data, key_vars, key_groups, settings) {
   named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
     all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
   if (!is.null(key_groups) && (!named || any(lengths(key_groups) == 0))) {
-    stop_argument(
-      "key_groups", "be a list of columns with a name for every group"
-    )
+    stop_argument("key_groups", "be a list of columns with a name for every group")
   }
   groups <- key_groups
   if (many && (length(key_vars) == 0 || any(lengths(key_vars) == 0))) {
@@ -326,9 +322,7 @@ code_matches <- function(file, patterns, sets, settings) {
     labels$households <- check_column(settings$hh_id, data, "hh_id")
   }
   if (!is.null(patterns)) {
-    if (!is.data.frame(patterns)) {
-      stop_argument("patterns", "be a data frame")
-    }
+    if (!is.data.frame(patterns)) stop_argument("patterns", "be a data frame")
     check_records(patterns, "patterns")
     absent <- setdiff(sets$variables, names(patterns))
     refuse_names(absent, "patterns", "have the key variables as columns", "Not found")

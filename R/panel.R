@@ -107,9 +107,7 @@ read_panel <- function(waves, id, time) {
   if (is.data.frame(waves)) {
     return(list(parts = list(waves), long = long_wave(waves, id, time)))
   }
-  if (!is.null(time)) {
-    stop_argument("time", "be NULL if `waves` is a list in time order")
-  }
+  if (!is.null(time)) stop_argument("time", "be NULL if `waves` is a list in time order")
   parts <- unname(check_tables(waves, "waves"))
   list(parts = parts, long = listed_waves(parts, id, names(waves)))
 }
@@ -125,9 +123,7 @@ long_wave <- function(data, id, time) {
   }
   at <- check_columns(time, data, "time")
   id_at <- check_column(id, data, "id")
-  if (id_at %in% at) {
-    stop_argument("time", "name other columns than `id`")
-  }
+  if (id_at %in% at) stop_argument("time", "name other columns than `id`")
   keys <- lapply(unclass(data)[at], time_key)
   person <- number_ids(data[[id_at]], "id")
   order <- do.call(order, c(unname(keys), method = "radix"))
@@ -160,9 +156,7 @@ listed_waves <- function(parts, id, names) {
   person <- number_shared_ids(Map(function(data, a) data[[a]], parts, at), id)
   wave <- rep(seq_along(parts), vapply(parts, nrow, 1L))
   check_once(pair_codes(wave, person$number))
-  if (is.null(names)) {
-    names <- rep("", length(parts))
-  }
+  if (is.null(names)) names <- rep("", length(parts))
   names[is.na(names) | !nzchar(names)] <- seq_along(parts)[is.na(names) | !nzchar(names)]
   list(
     id = id, time_names = character(), number = person$number, n = length(person$first),
@@ -244,9 +238,7 @@ latest_of <- function(name, parts, starts, long) {
 
 # TRUE if values are missing, as the help page says.
 is_missing <- function(x) {
-  if (inherits(x, "haven_labelled")) {
-    x <- drop_user_missing(x)
-  }
+  if (inherits(x, "haven_labelled")) x <- drop_user_missing(x)
   if (length(dim(x)) > 0 || is.list(x)) logical(NROW(x)) else is.na(x)
 }
 
@@ -311,9 +303,7 @@ panel_members <- function(background, modules, id, ...) {
   check_given(c("background", "modules", "id"))
   background <- file_data(background)
   check_data_frame(background, "background")
-  if (is.data.frame(modules)) {
-    modules <- list(modules)
-  }
+  if (is.data.frame(modules)) modules <- list(modules)
   parts <- c(list(background), unname(check_tables(modules, "modules")))
   if (!is.character(id) || length(id) != 1) {
     stop_argument("id", "be the name of one column of every table")

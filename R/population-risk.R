@@ -230,9 +230,7 @@ population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_s
 
 # People of the population of the records in use.
 people_of_sample <- function(table, data, weights, ask) {
-  fraction <- fraction_in_use(
-    table$n, n_records(data), ask$pop_size, ask$sampling_fraction
-  )
+  fraction <- fraction_in_use(table$n, n_records(data), ask$pop_size, ask$sampling_fraction)
   people <- if (is.null(fraction)) sum(weights) else table$n / fraction
   if (people < table$n * (1 - 1e-9)) {
     stop_sdc("bad_weights", c(

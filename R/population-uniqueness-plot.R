@@ -30,9 +30,7 @@ plot_by_method <- function(estimates, pop_size, methods) {
     ggplot2::geom_point(size = 3, colour = sdc_blue) +
     ggplot2::scale_y_discrete(limits = rev(methods)) +
     ggplot2::scale_x_continuous(limits = c(0, 1), labels = format_percent) +
-    ggplot2::labs(
-      x = paste0("unique among ", format_count(pop_size), " people"), y = NULL
-    )
+    ggplot2::labs(x = paste0("unique among ", format_count(pop_size), " people"), y = NULL)
 }
 
 plot_by_size <- function(estimates, methods) {

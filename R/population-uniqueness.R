@@ -103,9 +103,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
   check_missing_rule(ask$missing)
   table <- key_table(ask$file, ask$key_vars, listwise = ask$missing == "exclude")
   settings <- file_settings(table, missing = ask$missing)
-  pop_size <- size_of_population(
-    settings$n, ask$pop_size, ask$sampling_fraction
-  )
+  pop_size <- size_of_population(settings$n, ask$pop_size, ask$sampling_fraction)
   check_pop_size(pop_size, table$n)
   sizes <- tabulate_sizes(group_records(table)$counts)
   rows <- lapply(pop_size, function(size) {
@@ -139,11 +137,7 @@ check_methods <- function(method, absent) {
   }
   known <- is.character(method) && length(method) > 0 && !anyDuplicated(method) &&
     all(method %in% classical_methods)
-  if (!known) {
-    stop_argument(
-      "method", paste("be among", quote_names(classical_methods))
-    )
-  }
+  if (!known) stop_argument("method", paste("be among", quote_names(classical_methods)))
   method
 }
 
@@ -160,9 +154,7 @@ classical_estimate <- function(method, sizes, pop_size) {
     frame(population_uniqueness = value, alpha = alpha, theta = theta, status = status)
   }
   partition <- function(fitted) {
-    row(
-      partition_uniqueness(fitted, pop_size), fitted$status, fitted$alpha, fitted$theta
-    )
+    row(partition_uniqueness(fitted, pop_size), fitted$status, fitted$alpha, fitted$theta)
   }
   from_cells <- function(found) row(found$value, found$status)
   switch(method,
@@ -298,10 +290,7 @@ partition_uniqueness <- function(fitted, pop_size) {
   if (pop_size <= 1) {
     return(1)
   }
-  exp(
-    ln_gamma_ratio(alpha + theta, 1 - alpha) +
-      ln_gamma_ratio(pop_size + theta, alpha - 1)
-  )
+  exp(ln_gamma_ratio(alpha + theta, 1 - alpha) + ln_gamma_ratio(pop_size + theta, alpha - 1))
 }
 
 # ln(Gamma(x + a) / Gamma(x)) for |a| <= 1 without loss of digits at large x.

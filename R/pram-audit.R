@@ -217,9 +217,7 @@ pram_simulation <- function(x, extra, group, units, exact, n_sim) {
 }
 
 new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated, this_call) {
-  groups <- frame(
-    count = units, match_prob_before = 1 / units, match_prob = match_prob
-  )
+  groups <- frame(count = units, match_prob_before = 1 / units, match_prob = match_prob)
   of_record <- group[x$records$cell]
   unique_matches <- simulated[simulated$found == "1", ]
   attempts <- sum(unique_matches$n_attempts)

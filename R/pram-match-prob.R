@@ -47,9 +47,7 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
   a <- check_counts(a, "a")
   check_match_size(counts, a)
   found <- with_progress("Match probabilities", {
-    core(
-      rs_pram_match_prob, list(counts = counts, theta = as.double(theta), a = a)
-    )
+    core(rs_pram_match_prob, list(counts = counts, theta = as.double(theta), a = a))
   })
   if (length(a) == 1) found else matrix(found, length(counts))
 }
@@ -111,16 +109,12 @@ pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL, ...) {
       rs_pram_theta, list(max_match_prob = bound, calibration = calibration)
     )$theta)
   }
-  if (is.null(counts)) {
-    stop_argument("counts", "be given with calibration = \"exact\"")
-  }
+  if (is.null(counts)) stop_argument("counts", "be given with calibration = \"exact\"")
   found <- core(
     rs_pram_theta,
     list(max_match_prob = bound, counts = counts, calibration = calibration)
   )
-  if (is.na(found$theta)) {
-    stop_unreachable(bound, found$lowest)
-  }
+  if (is.na(found$theta)) stop_unreachable(bound, found$lowest)
   found$theta
 }
 

@@ -57,10 +57,7 @@ qar_by_queries <- function(data, key_vars, key_groups, asked, sets, max_sets, th
       key_vars = found, key_groups = lapply(keys[lengths(keys) > 1], function(v) found[v])
     ),
     asked,
-    list(
-      n = as_count(n_all), fingerprint = NA_character_,
-      version = own_version()
-    )
+    list(n = as_count(n_all), fingerprint = NA_character_, version = own_version())
   )
   new_qar_risk(counted, settings, names(keys), as_count(n), sets, this_call)
 }

@@ -11,9 +11,7 @@ most_sets <- 1e8
 
 check_p <- function(p, n_keys) {
   if (any(p > n_keys)) {
-    stop_argument(
-      "p", paste0("be at most the number of key variables (", n_keys, ")")
-    )
+    stop_argument("p", paste0("be at most the number of key variables (", n_keys, ")"))
   }
   n_sets <- choose(n_keys, p)
   if (any(n_sets > most_sets)) {

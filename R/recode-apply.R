@@ -72,9 +72,7 @@ apply_recoding <- function(x, data = NULL, which = 1, ..., blanks = TRUE, shuffl
   blanked <- recoding_blanks(x, data, levels)
   out <- recode_columns(file$data, x$hierarchies, levels)
   k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
-  if (settings$blanks == "cells") {
-    out <- quietly_suppress(out, settings)$data
-  }
+  if (settings$blanks == "cells") out <- quietly_suppress(out, settings)$data
   if (any(blanked)) {
     for (name in settings$key_vars) {
       column <- out[[name]]

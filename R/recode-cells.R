@@ -200,7 +200,5 @@ price_variable <- function(variable, problem, codes, level, rows) {
     levels = rep(level / max(length(variable$groups) - 1, 1), n)
   )
   whole <- if (settings$cost == "entropy") log2(n / of_code) else rep(1, n)
-  list(
-    base = variable$weight * sum(loss), lift = variable$weight * sum((whole - loss)[rows])
-  )
+  list(base = variable$weight * sum(loss), lift = variable$weight * sum((whole - loss)[rows]))
 }

@@ -221,9 +221,7 @@ sensitive_limits <- function(recoded, settings, missing) {
 
 # A measure of one recoding of many: its signals are about none the user made.
 quietly <- function(expr) {
-  suppressMessages(suppressWarnings(
-    tryCatch(expr, sdcRisk_error = function(e) NA_real_)
-  ))
+  suppressMessages(suppressWarnings(tryCatch(expr, sdcRisk_error = function(e) NA_real_)))
 }
 
 blanked_records <- function(problem, levels) {

@@ -71,9 +71,7 @@ end_steps <- function(values, about) {
 width_steps <- function(values, widths, about) {
   x <- values$values
   check_rising(widths, about, "widths")
-  if (any(widths <= 0)) {
-    stop_hierarchy(about, "have widths above 0", given_words(widths))
-  }
+  if (any(widths <= 0)) stop_hierarchy(about, "have widths above 0", given_words(widths))
   ratio <- widths[-1] / utils::head(widths, -1)
   if (any(abs(ratio - round(ratio)) > 1e-9)) {
     stop_hierarchy(
@@ -281,13 +279,9 @@ digit_expr <- function(values, size, digits, pad) {
   } else {
     quote(as.character(x))
   }
-  if (padded) {
-    text <- bquote(paste0(strrep(.(pad), .(size) - nchar(.(text))), .(text)))
-  }
+  if (padded) text <- bquote(paste0(strrep(.(pad), .(size) - nchar(.(text))), .(text)))
   expr <- bquote(substr(.(text), 1, .(as.double(digits))))
-  if (padded || is.numeric(values)) {
-    expr <- bquote(ifelse(is.na(x), NA, .(expr)))
-  }
+  if (padded || is.numeric(values)) expr <- bquote(ifelse(is.na(x), NA, .(expr)))
   if (is.factor(values)) bquote(factor(.(expr))) else expr
 }
 
@@ -350,9 +344,7 @@ table_hierarchy <- function(table, x, drop, about) {
     )
   })
   made <- new_hierarchy(values, steps, drop, "table", about)
-  if (!is.null(x)) {
-    level_groups(made, hierarchy_values(x, about)$values, about)
-  }
+  if (!is.null(x)) level_groups(made, hierarchy_values(x, about)$values, about)
   made
 }
 

@@ -286,10 +286,7 @@ check_qar_tail <- function(constraint, table) {
   given <- function(name, default) {
     if (is.null(constraint[[name]])) default else constraint[[name]]
   }
-  constraint$p <- check_whole(
-    given("p", min(3, n_keys)), "constraint$p",
-    high = n_keys
-  )
+  constraint$p <- check_whole(given("p", min(3, n_keys)), "constraint$p", high = n_keys)
   constraint$alpha <- check_probability(given("alpha", 0.01), "constraint$alpha")
   constraint$pi_u <- check_probability(given("pi_u", 0.05), "constraint$pi_u")
   if (constraint$alpha > constraint$pi_u) {
@@ -404,9 +401,7 @@ search_recodings <- function(problem) {
   } else {
     search_core(problem)
   }
-  if (nrow(found$best) == 0) {
-    stop_no_recoding(found, problem)
-  }
+  if (nrow(found$best) == 0) stop_no_recoding(found, problem)
   found
 }
 

@@ -248,9 +248,7 @@ new_removal_path <- function(found, x, chosen, coded, plan, model, this_call) {
     threshold = after$threshold, shape = after$shape, risk_empirical = after$risk_empirical
   )
   all_draws <- if (plan$by == "random") draw_frame(found$paths, plan)
-  if (!is.null(all_draws)) {
-    path <- add_band(path, all_draws)
-  }
+  if (!is.null(all_draws)) path <- add_band(path, all_draws)
   removal_step <- rep(NA_integer_, coded$n)
   removal_step[rows] <- of_record
   settings <- x$settings

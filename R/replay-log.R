@@ -7,9 +7,7 @@ read_log <- function(log) {
   }
   path <- sub("[.](html?|docx)$", ".json", path.expand(log), ignore.case = TRUE)
   if (!file.exists(path) || dir.exists(path)) {
-    stop_argument(
-      "log", "name a log of `sdc_report()`", found = "There is no such file."
-    )
+    stop_argument("log", "name a log of `sdc_report()`", found = "There is no such file.")
   }
   parsed <- tryCatch(
     suppressWarnings(read_json(path)),
@@ -59,9 +57,7 @@ check_log <- function(log) {
       advice = "Install that version."
     )
   }
-  if (!is.list(log$results) || length(log$results) == 0) {
-    stop_log("It holds no results.")
-  }
+  if (!is.list(log$results) || length(log$results) == 0) stop_log("It holds no results.")
   for (entry in log$results) check_log_entry(entry)
 }
 

@@ -360,9 +360,7 @@ check_same_files <- function(marks, result) {
   others <- waves[!vapply(waves, function(wave) {
     same(marks$wave_fingerprints[[wave]], as.list(now$wave_fingerprints)[[wave]])
   }, NA)]
-  if (length(others)) {
-    stop_other_data(paste0("It differs in ", quote_names(others), "."))
-  }
+  if (length(others)) stop_other_data(paste0("It differs in ", quote_names(others), "."))
   if (!same(marks$fingerprint, now$fingerprint)) stop_other_data()
 }
 

@@ -262,9 +262,7 @@ report_versions <- function() {
   list(
     sdcRisk = own_version(),
     R = paste(R.version$major, R.version$minor, sep = "."), platform = R.version$platform,
-    crates = rlang::set_names(
-      vapply(parts, `[[`, "", 2), vapply(parts, `[[`, "", 1)
-    )
+    crates = rlang::set_names(vapply(parts, `[[`, "", 2), vapply(parts, `[[`, "", 1))
   )
 }
 

@@ -100,9 +100,7 @@ limit_count_words <- function(n) {
     return(paste0("within the limit: all figures that have one (", n[["ok"]], ")"))
   }
   wrong <- n[c("above", "unclear", "open")]
-  are <- paste(
-    ifelse(wrong == 1, "is", "are"), c("above it", "unclear", "not judged")
-  )
+  are <- paste(ifelse(wrong == 1, "is", "are"), c("above it", "unclear", "not judged"))
   first <- which(wrong > 0)[[1]]
   said <- paste(wrong, are)
   said[[first]] <- paste(

@@ -113,10 +113,7 @@ html_pictures <- function(content) {
 # Methods --------------------------------------------------------------------
 
 html_methods <- function(content) {
-  c(
-    html_tag("h2", "Methods"),
-    unlist(lapply(content$entries, html_method, content$settings))
-  )
+  c(html_tag("h2", "Methods"), unlist(lapply(content$entries, html_method, content$settings)))
 }
 
 html_method <- function(entry, settings) {
@@ -197,9 +194,7 @@ html_result_table <- function(table, name, gone) {
     vapply(blocks, function(rows) table_on_end(table, shown, rows), "")
   } else {
     numbers <- vapply(table, is.numeric, NA)
-    html_table(
-      shown, unname(numbers), values = lapply(table[numbers], as.double)
-    )
+    html_table(shown, unname(numbers), values = lapply(table[numbers], as.double))
   }
   c(if (name != "estimates") html_p(name, ":"), body)
 }

@@ -89,9 +89,7 @@ write_report <- function(content, log, paths) {
       file.rename(temporary[["report"]], paths$report)
   }, sdcRisk_error = function(e) stop(e), warning = function(w) FALSE)
   if (!isTRUE(written)) {
-    stop_argument(
-      "file", "name a file that can be written", found = "Writing failed."
-    )
+    stop_argument("file", "name a file that can be written", found = "Writing failed.")
   }
 }
 

@@ -172,9 +172,7 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
     pictures = pictures
   )
   given <- report_results(with_histories(given$results))
-  if (missing(prob_attempt)) {
-    settings$prob_attempt <- attempt_of(given$results)
-  }
+  if (missing(prob_attempt)) settings$prob_attempt <- attempt_of(given$results)
   if (missing(limit)) {
     checked <- limits_of_check(given$results)
     if (!is.null(checked)) settings$limit <- checked

@@ -361,10 +361,7 @@ risk_by_strata <- function(x, by, data) {
   risk <- record_risk(x)
   if (is.null(risk)) {
     if (!is.null(by)) {
-      stop_argument(
-        "by", "be NULL for this result",
-        found = "It has no risk per record."
-      )
+      stop_argument("by", "be NULL for this result", found = "It has no risk per record.")
     }
     return(NULL)
   }

@@ -385,9 +385,7 @@ limit_clause <- function(x) {
     format_count(n), " of the ", plural(n_risks, limit_unit(x)),
     if (n == 1) " is" else " are", " above the limit of ", format_number(limit),
     " (", format_percent(n / n_risks), ")",
-    if (anyNA(risk)) {
-      paste0("; ", format_count(count(is.na(risk))), " without a risk")
-    }
+    if (anyNA(risk)) paste0("; ", format_count(count(is.na(risk))), " without a risk")
   )
 }
 

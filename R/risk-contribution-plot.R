@@ -40,9 +40,7 @@ autoplot.sdc_risk_contribution <- function(object,
   )
 }
 
-metric_labels <- c(
-  u_plus = "U+", u_star = "U*", surprisal = "surprisal", entropy = "entropy"
-)
+metric_labels <- c(u_plus = "U+", u_star = "U*", surprisal = "surprisal", entropy = "entropy")
 
 # One of the points that a picture could not tell apart.
 distinct_points <- function(x, y, group) {
@@ -64,9 +62,7 @@ plot_contribution_u_plus <- function(x, records) {
     records$u_plus, records$contribution, records$unique_at_threshold
   ), ]
   words <- paste(c("unique on", "not unique on"), name)
-  shown$group <- factor(
-    ifelse(shown$unique_at_threshold, words[[1]], words[[2]]), words
-  )
+  shown$group <- factor(ifelse(shown$unique_at_threshold, words[[1]], words[[2]]), words)
   ggplot2::ggplot(
     shown, ggplot2::aes(x = .data$u_plus, y = .data$contribution, colour = .data$group)
   ) +

@@ -147,8 +147,6 @@ explained_by <- function(x) {
   }
   frame(
     model = c("U+", "U+ and uniqueness on the threshold key set"),
-    r_squared = c(
-      share(records$u_plus), share(records$u_plus, records$unique_at_threshold)
-    )
+    r_squared = c(share(records$u_plus), share(records$u_plus, records$unique_at_threshold))
   )
 }

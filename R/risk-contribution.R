@@ -140,9 +140,7 @@ find_contributions <- function(coded, chosen, settings, entropy) {
 # The one analysis of a qar_risk() result that is meant.
 choose_analysis <- function(x, p, alpha, max_sets) {
   max_sets <- check_whole(max_sets, "max_sets")
-  if (!inherits(x, "sdc_qar_risk")) {
-    stop_argument("x", "be a result of `qar_risk()`")
-  }
+  if (!inherits(x, "sdc_qar_risk")) stop_argument("x", "be a result of `qar_risk()`")
   check_result(x)
   estimates <- x$estimates
   if (!is.null(p)) {
@@ -183,10 +181,7 @@ tail_settings <- function(chosen, settings, ...) {
 # NULL for all). Other data are refused.
 code_again <- function(x, data) {
   table <- tryCatch(
-    code_as(
-      data, x$settings,
-      listwise = x$settings$missing == "exclude", merged = TRUE
-    ),
+    code_as(data, x$settings, listwise = x$settings$missing == "exclude", merged = TRUE),
     sdcRisk_error = function(e) NULL
   )
   if (is.null(table) || !identical(table$fingerprint, x$settings$fingerprint)) {

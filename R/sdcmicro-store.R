@@ -181,9 +181,7 @@ stored_results <- function(object, name = NULL) {
 check_sdcmicro <- function(object) {
   check_given("object")
   if (!is_sdcmicro(object)) {
-    stop_argument(
-      "object", "be an sdcMicroObj", given_words(object), micro_advice(object)
-    )
+    stop_argument("object", "be an sdcMicroObj", given_words(object), micro_advice(object))
   }
   micro_slots(object, "object")
 }

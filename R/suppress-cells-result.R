@@ -72,9 +72,7 @@ blank_cells <- function(data, rows) {
     return(data)
   }
   is_data_table <- inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)
-  if (is_data_table) {
-    data <- data.table::copy(data)
-  }
+  if (is_data_table) data <- data.table::copy(data)
   for (name in names(rows)) {
     values <- blank_values(data[[name]], rows[[name]])
     if (is_data_table) {
@@ -95,9 +93,7 @@ suppression_records <- function(found, n) {
     n_matches_before = least("before"), n_matches = least("after"),
     n_candidates = least("intruder")
   )
-  if (!is.null(found$counts[[1]]$equal)) {
-    records$n_equal <- least("equal")
-  }
+  if (!is.null(found$counts[[1]]$equal)) records$n_equal <- least("equal")
   records$n_suppressed <- tabulate(found$record, n)
   do.call(frame, records)
 }

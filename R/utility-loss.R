@@ -378,9 +378,7 @@ variable_loss <- function(column, name, w, w_after, times = NULL) {
     bits_lost = bits_lost, bits = bits, prop_bits_lost = share_of(bits_lost, bits),
     tv = variation(column$same, column$after, times), il1s = il1s
   )
-  if (!is.null(w)) {
-    out$tv_weighted <- variation(column$same, column$after, w, w_after)
-  }
+  if (!is.null(w)) out$tv_weighted <- variation(column$same, column$after, w, w_after)
   out
 }
 

@@ -314,9 +314,7 @@ declare_measure(
   ),
   brier = figure(
     "Brier score", "number", scenario = "none", direction = "none", board = FALSE,
-    says = paste0(
-      "their Brier score is %s (best constant ", format_risk(brier_constant), ")"
-    )
+    says = paste0("their Brier score is %s (best constant ", format_risk(brier_constant), ")")
   ),
   skill = figure(
     "Skill against the best constant", "share", scenario = "none", direction = "none",
