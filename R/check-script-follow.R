@@ -288,7 +288,7 @@ descend <- function(run, state, parent) {
   state$was <- parent$was
   state$dropped <- union(parent$dropped, setdiff(parent$file$roles$key_vars, names(state$columns)))
   keys <- union(parent$file$roles$key_vars, names(parent$was))
-  variables <- union(keys, changed_numbers(run, state, parent, keys))
+  variables <- union(keys, changed_numbers(run, state, parent, moved, keys))
   if (!moved || !same_records(state, parent, c(variables, parent$file$roles$weight_var))) {
     weights_kept(run, state, parent, moved)
     for (variable in variables) {
@@ -304,16 +304,18 @@ descend <- function(run, state, parent) {
   state
 }
 
-# Numbers that a line protects: by a function for that, or by fewer values of a continuous variable.
-changed_numbers <- function(run, state, parent, keys) {
+# Numbers that a line protects: by a function for that, or by fewer values of a continuous variable
+# in the first records.
+changed_numbers <- function(run, state, parent, moved, keys) {
   called <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
   asked <- if (called) names(parent$columns) else parent$file$roles$num_vars
   asked <- setdiff(asked, c(keys, parent$file$roles$weight_var))
+  n_values <- function(x) length(unique(utils::head(x, 20000)))
   Filter(function(name) {
     new <- state$columns[[name]]
     old <- parent$columns[[name]]
     is.numeric(new) && is.numeric(old) && length(new) == length(old) && !identical(new, old) &&
-      (called || length(unique(new)) < length(unique(old)))
+      (called || n_values(new) < n_values(old)) && !(moved && same_records(state, parent, name))
   }, asked)
 }
 

@@ -621,7 +621,8 @@ folder_state <- function() {
   filled[about$isdir] <- lengths(lapply(names[about$isdir], list.files)) > 0
   list(
     of = getwd(), name = names, state = paste(names, about$size, as.double(about$mtime)),
-    filled = filled, open = showConnections()[, "description"]
+    filled = filled,
+    open = vapply(getAllConnections(), function(i) summary.connection(i)$description, "")
   )
 }
 

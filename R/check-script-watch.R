@@ -29,7 +29,7 @@ text_writers <- list(
   base = list(
     writeLines = c("text", "con"), cat = c("...", "file"), write = c("x", "file"),
     writeBin = c("object", "con"), sink = c("", "file"), writeChar = c("object", "con"),
-    serialize = c("object", "connection"), dump = c("", "file")
+    dump = c("", "file")
   ),
   readr = list(write_lines = c("x", "file"), write_file = c("x", "file"))
 )

@@ -66,7 +66,7 @@
 #' before.
 #'
 #' Text has no columns: what `writeLines()`, `cat()`, `write()`, `writeBin()`, `writeChar()`,
-#' `serialize()`, `dump()`, `sink()` and `capture.output()` write to a file, and packages by these,
+#' `dump()`, `sink()` and `capture.output()` write to a file, and packages by these,
 #' is `not_followed`, from 20 lines or values on, and so are vectors, matrices and models of that
 #' length. Writers of other packages than base R, readr,
 #' haven, data.table, arrow, foreign, jsonlite, openxlsx and writexl are not known: a file in the

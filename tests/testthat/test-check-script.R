@@ -525,3 +525,8 @@ test_that("values that come back are counted as by comparing all texts", {
   expect_gt(sum(found > 0), 50)
   expect_gt(sum(found == 0), 50)
 })
+
+test_that("what the check itself writes is no finding of a long script", {
+  expect_identical(codes_at(check_text(c(start, paste0("x", 1:60, " <- mean(people$SCORE)")))),
+                   character())
+})
