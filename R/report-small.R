@@ -356,19 +356,14 @@ without_groups <- function(x, exact, n, hides) {
   if (hides && inherits(x, "sdc_invariant_pram")) {
     x$estimates[c("n_risky", "expected_changed")] <- NA_real_
   }
-  # The risk of a key set is its number of groups by that of records, shown in the steps of such
-  # a number.
-  stepped <- function(risk) in_steps(risk, least_alike / (risk * n), risk)
   if (inherits(x, "sdc_file_check")) {
+    # The risk of a key set is its number of groups by that of records.
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
     x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
-    if (has_few_uniques(exact)) x$estimates$value[of_sets] <- stepped(x$estimates$value[of_sets])
-  }
-  if (inherits(x, "sdc_qar_risk")) {
-    e <- exact$estimates
-    for (name in c("risk", "risk_empirical", "threshold")) {
-      x$estimates[[name]][e$n_sets == 1 & tell(e[[name]] * n) %in% TRUE] <- NA_real_
-      if (hides) x$estimates[[name]] <- stepped(x$estimates[[name]])
+    # In the steps of such a number.
+    if (has_few_uniques(exact)) {
+      value <- x$estimates$value[of_sets]
+      x$estimates$value[of_sets] <- in_steps(value, least_alike / (value * n), value)
     }
   }
   x

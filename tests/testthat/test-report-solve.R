@@ -282,29 +282,3 @@ test_that("no distance tells the number of one record that was changed", {
   expect_match(page, "distances that few changed values could be told from are left out")
   unlink(c(path, sub("html$", "json", path)))
 })
-
-test_that("the risk of one key set does not tell the number of equivalence classes", {
-  # With counts below each size, the numbers of classes and of records in them give the uniques.
-  shown <- function(seed) {
-    set.seed(seed)
-    n <- 1200
-    data <- data.frame(
-      a = sample(12, n, TRUE, (12:1)^2), b = sample(3, n, TRUE, c(6, 3, 1)), w = 20
-    )
-    sizes <- table(data$a, data$b)
-    sizes <- sizes[sizes > 0]
-    if (!sum(sizes == 1) %in% 1:4) {
-      return(NULL)
-    }
-    results <- quietly(list(n_matches(data, c("a", "b")), qar_risk(data, c("a", "b"), p = 2)))
-    risk <- shown_as(results, "risk")
-    # Numbers of classes that give the same risk, in steps of at least five of 1,200.
-    classes <- which(abs(round(seq_len(n) / n / 0.005) * 0.005 - risk) < 1e-9)
-    c(n_classes = length(sizes), least = min(classes), most = max(classes))
-  }
-  found <- do.call(rbind, lapply(1:30, shown))
-  expect_gt(nrow(found), 5)
-  expect_true(all(found[, "least"] <= found[, "n_classes"]))
-  expect_true(all(found[, "n_classes"] <= found[, "most"]))
-  expect_gt(min(found[, "most"] - found[, "least"]), 3)
-})
