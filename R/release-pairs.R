@@ -108,7 +108,10 @@ told_by_numbers <- function(columns, read, amounts, protected, told, n) {
   if (length(protected) == 0 || n < 100 || length(numbers) < 2) {
     return(NULL)
   }
-  pairs <- utils::combn(names(numbers), 2, simplify = FALSE)
+  # Of few values a pair is tried as it is.
+  pairs <- Filter(
+    function(pair) prod(n_values[pair]) > 150, utils::combn(names(numbers), 2, simplify = FALSE)
+  )
   names(pairs) <- vapply(pairs, paste, "", collapse = " + ")
   units <- in_units(numbers, read[names(numbers)])
   part <- function(rows) lapply(units, lapply, `[`, rows)

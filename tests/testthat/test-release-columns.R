@@ -1564,7 +1564,7 @@ test_that("a product of two columns gives a top-coded amount, and bands of a sum
   d <- data.frame(
     sex = sample(2, n, TRUE), wage = round(stats::rlnorm(n, 2.3, 0.5), 2),
     hours = sample(60, n, TRUE),
-    kids = stats::rpois(n, 2), siblings = stats::rpois(n, 4)
+    kids = stats::rpois(n, 6), siblings = stats::rpois(n, 9)
   )
   d$earns <- d$wage * d$hours
   x <- quietly(top_code(
@@ -1573,7 +1573,7 @@ test_that("a product of two columns gives a top-coded amount, and bands of a sum
   ))
   told <- sdcRisk:::told_by_columns(d, x, "earns")
   expect_identical(told[told$by == "wage + hours", "n"], sum(x$earns != d$earns))
-  d$family <- cut(d$kids + d$siblings, c(-1, 3, 6, 9, 100))
+  d$family <- cut(d$kids + d$siblings, c(-1, 10, 14, 18, 100))
   page <- quietly(file_check(d[c("family", "sex", "kids", "siblings")], c("family", "sex"), k = 3))
   expect_identical(page$diagnostics$finer_columns[c("variable", "by", "n")], frame(
     variable = "family", by = "siblings + kids", n = n
