@@ -54,7 +54,14 @@ declare_measure(
     plural(length(x$diagnostics$n_distinct), "key variable"), ", ", long_name_of_t(main),
     if (nrow(e) > 1) paste0(", the largest of ", nrow(e), " analyses,"), " was estimated"
   ),
-  found = if (is.na(main$risk)) "T could not be determined",
+  # One key set has a risk, which an external report may withhold.
+  found = if (is.na(main$risk)) {
+    if (main$n_sets == 1) {
+      "T is not shown, as it reveals how many keys are different"
+    } else {
+      "T could not be determined"
+    }
+  },
   limits = paste(
     "T describes this file and these key variables: an intruder who knows other key variables,",
     "or more of them, faces another risk"

@@ -356,8 +356,12 @@ without_groups <- function(x, exact, n, hides) {
   if (hides && inherits(x, "sdc_invariant_pram")) {
     x$estimates[c("n_risky", "expected_changed")] <- NA_real_
   }
+  # The risk of one key set is its number of groups by that of records.
+  if (hides && inherits(x, "sdc_qar_risk")) {
+    one <- exact$estimates$n_sets == 1
+    x$estimates[one, c("risk", "risk_empirical", "threshold")] <- NA_real_
+  }
   if (inherits(x, "sdc_file_check")) {
-    # The risk of a key set is its number of groups by that of records.
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
     x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
     # In the steps of such a number.

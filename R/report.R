@@ -85,7 +85,9 @@
 #' If the number of sample uniques is withheld, sums over records, such as expected
 #' re-identifications, are multiples of a round number that is at least five times the largest risk:
 #' few sample uniques do not follow from them. A sum of fewer than two such steps is withheld.
-#' Means and the number of equivalence classes are such sums. Large files keep three digits.
+#' Means and the number of equivalence classes are such sums. Large files keep three digits. If a
+#' count is withheld, so is the risk of [qar_risk()] for a single key set: it is the number of
+#' equivalence classes, divided by that of records.
 #'
 #' Sums that fewer than five records carry are withheld too, such as the expected
 #' re-identifications among four sample uniques, and so is every sum that fewer than five records

@@ -282,3 +282,26 @@ test_that("no distance tells the number of one record that was changed", {
   expect_match(page, "distances that few changed values could be told from are left out")
   unlink(c(path, sub("html$", "json", path)))
 })
+
+test_that("the risk of one key set does not tell the number of equivalence classes", {
+  # With counts below each size, the numbers of classes and of records in them give the uniques.
+  told <- function(seed) {
+    set.seed(seed)
+    n <- 1200
+    data <- data.frame(
+      a = sample(12, n, TRUE, (12:1)^2), b = sample(3, n, TRUE, c(6, 3, 1)), w = 20
+    )
+    sizes <- table(data$a, data$b)
+    n_unique <- sum(sizes == 1)
+    found <- figures_of(quietly(list(
+      n_matches(data, c("a", "b")), qar_risk(data, c("a", "b"), p = 2)
+    )))
+    # As a share, or as the number itself.
+    c(n_unique, sum(found$value %in% c(signif(sum(sizes > 0) / n, 3), sum(sizes > 0))))
+  }
+  found <- vapply(1:30, told, c(0, 0))
+  few <- found[1, ] %in% 1:4
+  expect_gt(sum(few), 5)
+  expect_identical(found[2, few], rep(0, sum(few)))
+  expect_gt(max(found[2, !few]), 0)
+})
