@@ -119,7 +119,7 @@ told_by_numbers <- function(columns, read, amounts, protected, told, n) {
   some <- part(rows)
   values <- do.call(cbind, lapply(protected, function(v) v$codes[rows]))
   differ <- apply(values, 2, function(v) 1 - sum(tabulate(v)^2) / sum(v > 0)^2)
-  least <- -14 - log(3 * length(pairs) * length(protected))
+  least <- -14 - log(6 * length(pairs) * length(protected))
   first <- some_protected(protected, n)
   of_first <- part(first$rows)
   all_first <- length(first$rows) == n
@@ -128,9 +128,10 @@ told_by_numbers <- function(columns, read, amounts, protected, told, n) {
     equal <- list()
     made <- lapply(forms_of(pair, units), function(form) {
       made <- function(x) form$of(x[[form$unit]][[pair[[1]]]], x[[form$unit]][[pair[[2]]]])
-      same <- Filter(function(name) are_same(made(some), amounts[[name]][rows]), open)
+      of_some <- made(some)
+      same <- Filter(function(name) are_same(of_some, amounts[[name]][rows]), open)
       equal <<- c(equal, list(n_equal(made(units), amounts[same], protected[same])))
-      follow <- follows_nearly(made(some), values[, open, drop = FALSE], differ[open])
+      follow <- follows_nearly(of_some, values[, open, drop = FALSE], differ[open])
       if (any(follow) && (all_first || tells_some(made(of_first), first$protected[open]))) {
         column_of_number(made(units))
       }

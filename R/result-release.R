@@ -158,7 +158,8 @@
 #' year of a survey). A pair is named if three values come back, or half of them.
 #' So is a sum, with any signs and factors, of three or more of 50 numbers that is right in 90% of
 #' the records, as the members of a household by those of each age. Other relations between three
-#' columns, and those of other pairs that hold for fewer than 95% of the records, are not found.
+#' columns are not found, nor those of pairs that hold for fewer than 95% of the records, or 90% if
+#' the number of a pair equals the variable.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique
