@@ -43,7 +43,7 @@ data_frames_in <- function(envir) {
   if (length(names) == 0) {
     stop_sdc(
       "bad_data", "A data frame must be in the workspace.",
-      x = "There is none with records and columns.",
+      x = "No data frame has records and columns.",
       i = "Read the file first, such as by read.csv()."
     )
   }

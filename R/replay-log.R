@@ -7,7 +7,7 @@ read_log <- function(log) {
   }
   path <- sub("[.](html?|docx)$", ".json", path.expand(log), ignore.case = TRUE)
   if (!file.exists(path) || dir.exists(path)) {
-    stop_argument("log", "name a log of `sdc_report()`", found = "There is no such file.")
+    stop_argument("log", "name a log of `sdc_report()`", found = "No such file exists.")
   }
   parsed <- tryCatch(
     suppressWarnings(read_json(path)),
