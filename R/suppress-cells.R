@@ -54,7 +54,8 @@
 #' search once or twice more.
 #'
 #' **Missing values** of the original match everything, cost nothing and are not among the
-#' `cells`. Under `"strict"` they are a value like a suppressed one.
+#' `cells`. Under `"strict"` they are a value like a suppressed one. A file whose role `missing`
+#' says otherwise, and that has missing key values, is an error.
 #'
 #' @section Which rule, when:
 #' * `"strict"` if the file is published, or recipients may know people in it. Nobody can
@@ -202,6 +203,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   settings$weight_var <- column_name(ask$weight_var, data)
   with_progress("Local suppression", {
     table <- key_table(ask$file, variables, roles = role_columns(data, settings))
+    check_told_apart(ask$file$roles$missing, table)
     found <- find_suppression(table, data, sets, links, settings)
     inform_identifying(identifying_keys(table))
     result <- new_suppression(
@@ -327,6 +329,23 @@ check_reachable <- function(k, n) {
       x = paste0("It has ", plural(n, "record"), ": not even full suppression reaches that."),
       i = "Take a smaller `k`, or a larger `max_risk`."
     ))
+  }
+}
+
+# Nobody can tell a suppressed value from one that was missing before.
+check_told_apart <- function(rule, table) {
+  incomplete <- table$variables[table$n_missing > 0]
+  if (length(incomplete) && !is.null(rule) && rule != "wildcard") {
+    stop_sdc(
+      "bad_argument", "Missing and suppressed values must be counted by the same rule.",
+      x = paste0(
+        "The file says `missing = \"", rule, "\"`, missing: ", quote_names(incomplete),
+        ". Suppressed values match everything."
+      ),
+      i = "If everyone knows who has no value, give these records one, such as \"none\".",
+      i = "Otherwise: sdc_file(..., missing = \"wildcard\").",
+      argument = "data"
+    )
   }
 }
 

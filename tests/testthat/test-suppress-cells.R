@@ -74,6 +74,22 @@ test_that("a linked variable is not printed as a limit on l", {
   expect_no_match(format(made), "l = ", fixed = TRUE)
 })
 
+test_that("a file whose missing values are no wildcards is not suppressed as if they were", {
+  data <- data.frame(a = c(1, 1, 1, 2, 2, NA), b = c(1, 1, 1, 2, 2, 2), z = 1:6)
+  for (rule in c("category", "exclude")) {
+    file <- sdc_file(data, c(a, b), missing = rule)
+    expect_equal(as.data.frame(file_check(file))$value[1], if (rule == "category") 1 else 2)
+    error <- expect_error(suppress_cells(file, k = 2), class = "sdcRisk_error_bad_argument")
+    found <- paste0("missing = \"", rule, "\"`, missing: \"a\".")
+    expect_match(conditionMessage(error), found, fixed = TRUE)
+    # Where nothing is missing, the rules are one.
+    whole <- suppress_cells(sdc_file(data[1:5, ], c(a, b), missing = rule), k = 2)
+    expect_identical(whole$estimates$n_suppressed, 0L)
+  }
+  wild <- suppress_cells(sdc_file(data, c(a, b), missing = "wildcard"), k = 2)
+  expect_equal(as.data.frame(file_check(release_data(wild)))$value[1], 3)
+})
+
 test_that("the worked values come out", {
   own <- suppress_cells(worked, k = 2)
   expect_identical(
