@@ -11,6 +11,8 @@ cp src/rust/Cargo.lock src/rust/vendor-config.toml src/rust/vendor.tar.xz \
   check/source/sdcRisk/src/rust/
 # Without the developers' workspace the package builds as a tarball does.
 rm -f check/source/sdcRisk/Cargo.toml check/source/sdcRisk/Cargo.lock
+# Test files that CRAN skips as a whole would take a tenth of the 5 MB.
+grep -l '^skip_on_cran()' check/source/sdcRisk/tests/testthat/*.R | xargs rm
 cd check
 rm -f sdcRisk_*.tar.gz
 R CMD build source/sdcRisk
