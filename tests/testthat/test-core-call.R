@@ -52,9 +52,10 @@ test_that("work is done without threads if none can be started, as in a browser"
     sprintf("library(sdcRisk, lib.loc = %s)", deparse1(.libPaths())),
     "cat(\"loaded\")",
     "invisible(system2(\"prlimit\", paste0(\"--nproc=1:1 --pid=\", Sys.getpid())))",
+    "stopifnot(suppressWarnings(system2(\"true\")) != 0)",
     "large <- cbind(adult[rep(1:500, 20), ], w = 10)",
     "found <- individual_risk(large, c(\"age\", \"sex\", \"race\"), \"w\")",
-    "cat(\" cells:\", found$estimates$n_cells)"
+    "cat(\"\\ncells:\", found$estimates$n_cells, \"\\n\")"
   )
   # The limit does not bind the administrator.
   nobody <- if (Sys.info()[["user"]] == "root") "setpriv --reuid=65534 --clear-groups"
@@ -62,7 +63,8 @@ test_that("work is done without threads if none can be started, as in a browser"
   found <- system(paste(nobody, rscript, "- 2>&1"), intern = TRUE, input = script)
   skip_if(!any(grepl("loaded", found)), "another user cannot read the library")
   n_cells <- nrow(unique(adult[1:500, c("age", "sex", "race")]))
-  expect_identical(utils::tail(found, 1), paste("loaded cells:", n_cells))
+  # R 4.5 also says that it cannot start a process to clean up.
+  expect_identical(grep("cells:", found, value = TRUE), paste("cells:", n_cells, ""))
 })
 
 test_that("a function that ends leaves nothing behind, however it ends", {
