@@ -51,10 +51,11 @@ is_unchanged <- function(x, known, reached = NULL) {
   # A column more or less is seen without reading memory.
   same <- identical(rlang::obj_address(x), known$address) &&
     (is.null(known$hash) || identical(names(own_columns(x)), names(known$columns)))
-  if (!same || is.null(reached) || is.null(known$hash)) {
-    return(same && identical(frame_hash(x), known$hash))
+  if (!same || is.null(known$hash)) {
+    return(same && is.null(frame_hash(x)))
   }
-  !any(c(known$address, known$pointers) %in% reached) || identical(frame_hash(x), known$hash)
+  out_of_reach <- !is.null(reached) && !any(c(known$address, known$pointers) %in% reached)
+  out_of_reach || identical(frame_hash(x), known$hash)
 }
 
 # Addresses of the objects that a line names and of their columns. NULL if it can reach others: by a

@@ -24,6 +24,7 @@
 #   public       where a seed was set that everyone knows who has the script
 #   calibrated   the line of the last calibration
 #   looking      whether the check itself runs, whose calls are not the script's
+#   names_in     the names in pieces of code for an editor, by code
 #   findings, frames   what is to be told
 
 run_script <- function(lines, limit, log) {
@@ -34,7 +35,8 @@ run_script <- function(lines, limit, log) {
     public = NULL, calibrated = NULL, looking = FALSE,
     texts = list(), writing = NULL, where = NULL, lost = NULL, places = list(), held = list(),
     held_before = list(), ids = list(), past = list(),
-    folder = folder_state(), known = character(), findings = list(), frames = list(), cost = 0
+    folder = folder_state(), known = character(), names_in = list(), findings = list(),
+    frames = list(), cost = 0
   ), parent = emptyenv())
   stray_comments(run)
   watch_functions(function(kind, name, what, value) watched_call(run, kind, name, what))
@@ -143,8 +145,11 @@ public_text <- function(run, text, quote = "\"") {
 
 # The same of a line of code, which has names without quotes: it is left out as a whole.
 public_code <- function(run, code) {
-  names <- all.vars(parse(text = code, keep.source = FALSE))
-  named <- any(vapply(names, is_secret, NA, run = run))
+  # Lines that change a frame often have the same fix.
+  if (nzchar(code) && is.null(run$names_in[[code]])) {
+    run$names_in[[code]] <- all.vars(parse(text = code, keep.source = FALSE))
+  }
+  named <- any(vapply(run$names_in[[code]], is_secret, NA, run = run))
   if (named || !identical(public_text(run, code, quote = "[`\"]"), code)) "" else code
 }
 
@@ -475,7 +480,7 @@ look <- function(run) {
   look_at_folder(run)
   look_at_code(run)
   if (length(run$findings) || length(run$frames) || !identical(run$held, run$held_before)) {
-    findings <- unique(do.call(rbind, c(list(no_findings()), run$findings)))
+    findings <- if (length(run$findings)) unique(do.call(rbind, run$findings)) else no_findings()
     tell(run, list(findings = findings, frames = run$frames, held = held_findings(run)))
     run$findings <- list()
     run$frames <- list()
@@ -539,7 +544,7 @@ look_at_objects <- function(run, reached = reached_by(run)) {
     }
   }
   if (!is.null(comment) && !comment$ok) bad_comment(run, comment)
-  unknown <- setdiff(comment$allow, script_codes()$code)
+  unknown <- if (!is.null(comment)) setdiff(comment$allow, script_codes()$code)
   if (length(unknown)) {
     bad_comment(run, comment, paste0("no finding has the code ", quote_names(unknown)))
   }
@@ -605,9 +610,10 @@ look_at_folder <- function(run) {
   before <- run$folder
   run$folder <- folder_state()
   changed <- run$folder$name[!run$folder$state %in% before$state & run$folder$filled]
+  changed <- changed[!grepl(pictures_and_reports, changed)]
   known <- c(run$known, before$open)
-  changed <- setdiff(changed[!grepl(pictures_and_reports, changed)], path_tops(known))
-  if (length(changed) && !anyNA(known) && identical(run$folder$of, before$of)) {
+  unknown <- length(changed) && !anyNA(known) && !all(changed %in% path_tops(known))
+  if (unknown && identical(run$folder$of, before$of)) {
     written_otherwise(run, "A file is written by a function that this check does not know.")
   }
   run$known <- character()
