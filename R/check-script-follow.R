@@ -14,77 +14,6 @@
 #             other columns reveal
 #   line      where it was made
 
-is_followable <- function(x) {
-  if (is_sdcmicro(x) || is_remedy(x)) {
-    return(TRUE)
-  }
-  is.data.frame(x) && nrow(x) > 0 && length(x) > 0 && !is_pattern_table(x) &&
-    !inherits(x, c("sdc_replay", "sdc_panel_table"))
-}
-
-columns_of <- function(x) {
-  data <- if (is.data.frame(x)) x else tryCatch(as_file(x, "x")$data, error = function(e) NULL)
-  own_columns(data)
-}
-
-addresses_of <- function(columns) vapply(columns, rlang::obj_address, "")
-
-# Objects made by reference change their columns and names in place, but not this list.
-own_columns <- function(data) {
-  columns <- as.list(unclass(data))
-  names(columns) <- paste0(names(columns))
-  columns
-}
-
-# Only a data.table changes without a new address: then the memory of its columns does.
-frame_hash <- function(x) if (inherits(x, "data.table")) memory_hash(own_columns(x))
-
-# `of`: what of the memory is hashed, by column or, whatever their order, by record.
-memory_hash <- function(columns, of = rs_memory) {
-  plain <- vapply(columns, typeof, "") %in% c("logical", "integer", "double", "character")
-  memory <- unwrap(call_core(of, unname(columns[plain])))
-  rlang::hash(list(lapply(columns, attributes), memory, columns[!plain]))
-}
-
-# The memory of a data.table is looked at if the line may have reached it.
-is_unchanged <- function(x, known, reached = NULL) {
-  # A column more or less is seen without reading memory.
-  same <- identical(rlang::obj_address(x), known$address) &&
-    (is.null(known$hash) || identical(names(own_columns(x)), names(known$columns)))
-  if (!same || is.null(known$hash)) {
-    return(same && is.null(frame_hash(x)))
-  }
-  out_of_reach <- !is.null(reached) && !any(c(known$address, known$pointers) %in% reached)
-  out_of_reach || identical(frame_hash(x), known$hash)
-}
-
-# Addresses of the objects that a line names and of their columns. NULL if it can reach others: by a
-# function or list of the script, or by names as text.
-reached_by <- function(run) {
-  words <- words_of(run$lines[run$parsed$first[[run$at]]:run$parsed$last[[run$at]]])
-  names <- intersect(words, ls(globalenv(), all.names = TRUE, sorted = FALSE))
-  odd <- rlang::env_binding_are_lazy(globalenv(), names) |
-    rlang::env_binding_are_active(globalenv(), names)
-  if (any(odd) || any(words %in% reaching_calls)) {
-    return(NULL)
-  }
-  found <- lapply(names, function(name) {
-    value <- get(name, globalenv())
-    columns <- if (is.data.frame(value)) own_columns(value)
-    plain <- if (is.null(columns)) is.atomic(value) else all(vapply(columns, is.atomic, NA))
-    if (plain) c(rlang::obj_address(value), addresses_of(columns))
-  })
-  if (!any(vapply(found, is.null, NA))) c("", unlist(found))
-}
-
-reaching_calls <- c(
-  "get", "get0", "mget", "eval", "evalq", "eval.parent", "do.call", "source", "sys.source",
-  "assign", "parse", "str2lang", "str2expression", "as.name", "as.symbol", "globalenv",
-  ".GlobalEnv", "environment", "as.environment", "parent.frame", "pos.to.env", "sys.frame",
-  "sys.frames", "eapply", "attach", "load", "sym", "syms", "ensym", "parse_expr",
-  "parse_exprs", "eval_tidy", "exec", "env_get"
-)
-
 # The state of `value`, NULL if no roles are known. What its columns tell, compared with those of
 # the frame that it descends from, is found on the way.
 follow <- function(run, value, name, target, before, comment = NULL, written = FALSE) {
@@ -180,10 +109,6 @@ parent_of <- function(value, name, target, before, line) {
   Find(within, before)
 }
 
-column_plain <- function(x) {
-  if (is.factor(x) || is.numeric(x) && is.object(x)) as.character(x) else as.vector(x)
-}
-
 # The file of a value that has roles, or gets them from a comment or from its parent.
 file_of <- function(run, value, parent, comment) {
   if (!is.data.frame(value)) {
@@ -220,6 +145,12 @@ is_summary <- function(run, value, parent) {
     nrow(value) < nrow(parent$file$data) && !anyDuplicated(as.data.frame(value)[keys])
 }
 
+# TRUE if a line makes a table of counts, or uses one.
+is_table <- function(run, names) {
+  tables <- names(Filter(function(other) isTRUE(other$table), run$others))
+  any(names %in% c(summary_calls, tables))
+}
+
 summary_calls <- c(
   "count", "tally", "summarise", "summarize", "aggregate", "table", "xtabs", "tapply", "ftable",
   ".N", "by", "reframe", "svytable", "svyby"
@@ -247,10 +178,6 @@ inherited_roles <- function(value, parent) {
   back <- intersect(parent$dropped, names(value))
   roles$key_vars <- union(roles$key_vars, back)
   roles
-}
-
-equal_columns <- function(value, column) {
-  names(value)[vapply(as.list(unclass(value)), identical, NA, column)]
 }
 
 # Columns that the parent has too are known until a file is written: to look at all of them after
@@ -303,21 +230,6 @@ descend <- function(run, state, parent) {
   columns_lost(run, state, parent)
   state$ids <- union(state$ids, setdiff(parent$ids, state$numbered))
   state
-}
-
-# Numbers that a line protects: by a function for that, or by fewer values of a continuous variable
-# in the first records.
-changed_numbers <- function(run, state, parent, moved, keys) {
-  called <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
-  asked <- if (called) names(parent$columns) else parent$file$roles$num_vars
-  asked <- setdiff(asked, c(keys, parent$file$roles$weight_var))
-  n_values <- function(x) length(unique(utils::head(x, 20000)))
-  Filter(function(name) {
-    new <- state$columns[[name]]
-    old <- parent$columns[[name]]
-    is.numeric(new) && is.numeric(old) && length(new) == length(old) && !identical(new, old) &&
-      (called || n_values(new) < n_values(old)) && !(moved && same_records(state, parent, name))
-  }, asked)
 }
 
 # A plain data frame of all records or some, made of a file with roles. A release needs no roles.
@@ -399,6 +311,11 @@ weights_on_purpose <- function(run, state) {
   any(put_back) || any(all.names(run$parsed$code[[run$at]]) %in% calibrations)
 }
 
+calibrations <- c(
+  "calibrate", "postStratify", "rake", "calib", "calibSample", "calibWeights", "e.calibrate",
+  "ipf", "ipu", "trimWeights", "calibVars", "anesrake"
+)
+
 weights_differ <- function(new, old) {
   sum(abs(new - old), na.rm = TRUE) > 1e-9 * sum(abs(old), na.rm = TRUE) ||
     sum(is.na(new)) != sum(is.na(old))
@@ -413,8 +330,6 @@ move_together <- function(state, parent, weight) {
   sum(beside) >= sum(!beside)
 }
 
-# Protection ------------------------------------------------------------------------
-
 # Records in another order: no column that varies is as it was.
 is_reordered <- function(state, parent) {
   both <- intersect(names(state$columns), names(parent$columns))
@@ -424,257 +339,4 @@ is_reordered <- function(state, parent) {
   }
   nrow(state$file$data) == nrow(parent$file$data) && length(both) > 1 &&
     is.null(Find(in_place, both))
-}
-
-# The first records say most.
-varies <- function(x) !all(utils::head(x, 100) %in% x[1]) || !all(x %in% x[1])
-
-same_records <- function(state, parent, names) {
-  identical(record_hash(state$columns[names]), record_hash(parent$columns[names]))
-}
-
-record_hash <- function(columns) memory_hash(columns, rs_memory_of_rows)
-
-same_values <- function(new, old) {
-  new <- column_plain(new)
-  old <- column_plain(old)
-  values <- unique(old)
-  places <- match(new, values)
-  !anyNA(places) && identical(
-    tabulate(places, length(values)), tabulate(match(old, values), length(values))
-  )
-}
-
-# Effect of a line on a key variable: it protects the variable, so that the values before are kept,
-# or undoes a protection.
-protection_of <- function(run, state, parent, variable) {
-  new <- state$columns[[variable]]
-  old <- parent$columns[[variable]]
-  if (is.null(new) || is.null(old) || identical(new, old)) {
-    return(state)
-  }
-  before <- parent$was[[variable]]
-  n_back <- if (!is.null(before)) n_restored(new, old, before, state$aligned)
-  if (isTRUE(n_back > 0)) {
-    is_key <- variable %in% state$file$roles$key_vars
-    add_finding(
-      run, "remedy_undone", paste0(
-        "This line puts ", plural(n_back, "value"), " of ", quote_names(variable),
-        " back that ", parent_words(parent), " had protected."
-      ), if (is_key) remedy_code(state, run$limit) else "", "below", name = state$name,
-      repaired = protected_since(run$at)
-    )
-    state$was[[variable]] <- NULL
-  } else if (is.null(before) && is_protection(new, old)) {
-    state$was[[variable]] <- old
-    if (nrow(state$file$data) != length(old)) state$aligned <- FALSE
-  }
-  state
-}
-
-protected_since <- function(at) {
-  function(state) isTRUE(state$protected > at) && !any(state$page$rows$verdict == "above")
-}
-
-parent_words <- function(parent) paste0("line ", parent$line)
-
-# Values are suppressed, or fewer or other values are shown. A record that is left out protects
-# nothing.
-is_protection <- function(new, old) {
-  length(new) == length(old) && !identical(column_plain(new), column_plain(old))
-}
-
-# Number of values that equal those before the protection and differed in between.
-n_restored <- function(new, old, before, aligned) {
-  if (length(new) == length(before) && length(old) == length(before) && aligned) {
-    columns <- alike(new, old, before)
-    now <- columns[[1]]
-    between <- columns[[2]]
-    first <- columns[[3]]
-    changed <- is.na(between) != is.na(now) | between != now
-    changed[is.na(changed)] <- FALSE
-    back <- changed & !is.na(first) & !is.na(now) & now == first
-    return(if (sum(back) > sum(changed) / 2) sum(back) else 0)
-  }
-  finer <- setdiff(as.character(column_plain(unique(new))), as.character(column_plain(unique(old))))
-  finer <- finer[!is.na(finer)]
-  if (length(finer) && all(finer %in% as.character(column_plain(unique(before))))) {
-    return(sum(as.character(column_plain(new)) %in% finer))
-  }
-  rise <- sum(!is.na(new)) - sum(!is.na(old))
-  if (rise > max(0, length(new) - length(old))) rise else 0
-}
-
-# Columns to be compared: as they are if all are numbers, as text otherwise.
-alike <- function(...) {
-  columns <- lapply(list(...), column_plain)
-  if (all(vapply(columns, is.numeric, NA))) columns else lapply(columns, as.character)
-}
-
-# Columns that the parent has not, and that hold what was protected.
-come_back <- function(run, state, parent) {
-  fresh <- setdiff(names(state$columns), names(parent$columns))
-  for (variable in names(state$was)) {
-    for (column in fresh) {
-      n <- n_told(state$columns[[column]], state$columns[[variable]], state$was[[variable]])
-      # Noise and swaps show as many values as there were.
-      if (n == 0 && state$aligned && is.numeric(state$columns[[column]]) &&
-            !variable %in% parent$file$roles$key_vars) {
-        n <- n_restored(
-          state$columns[[column]], state$columns[[variable]], state$was[[variable]], TRUE
-        )
-      }
-      if (n > 0) {
-        add_finding(
-          run, "value_returned", paste0(
-            "The column ", quote_names(column), " brings ", plural(n, "protected value"), " of ",
-            quote_names(variable), " back."
-          ), without_code(run, state$name, column, "below"), "below", name = state$name,
-          repaired = is_without(column)
-        )
-      }
-    }
-  }
-  again <- intersect(fresh, parent$dropped)
-  if (length(again)) {
-    add_finding(
-      run, "value_returned", paste0(
-        "The key variable ", quote_names(again), " is back, which had been left out."
-      ), without_code(run, state$name, again, "below"), "below", name = state$name,
-      repaired = is_without(again)
-    )
-  }
-}
-
-# Number of protected values of a variable that a column reveals: it agrees if both are known, or is
-# finer and has no other values than the variable had. A join can give the variable another name:
-# then the column has all values of before.
-n_told <- function(column, shown, before) {
-  if (!is.atomic(column)) {
-    return(0)
-  }
-  if (is.null(shown)) {
-    return(if (varies(column) && same_values(column, before)) length(column) else 0)
-  }
-  column <- column_plain(column)
-  shown <- column_plain(shown)
-  known <- !is_absent(column)
-  both <- known & !is_absent(shown)
-  n_hidden <- sum(known) - sum(both)
-  if (n_hidden > 0 && any(both) && agree_mostly(column[both], shown[both])) {
-    return(n_hidden)
-  }
-  columns <- alike(column, shown, before)
-  column <- columns[[1]]
-  shown <- columns[[2]]
-  first <- unique(columns[[3]])
-  # Most columns have other values: these are not all compared.
-  if (!all(utils::head(column[known], 100) %in% first)) {
-    return(0)
-  }
-  values <- unique(column[known])
-  finer <- length(values) > length(unique(shown[!is_absent(shown)])) && all(values %in% first)
-  nested <- finer && length(unique(paste(column, shown, sep = "\r")[both])) <=
-    1.01 * length(unique(column[both]))
-  if (nested) sum(known) else 0
-}
-
-# As text, NaN is a value.
-is_absent <- function(x) if (is.double(x)) is.na(x) & !is.nan(x) else is.na(x)
-
-# At least 99% are equal, as text: of most pairs of columns the first records say that they are not.
-agree_mostly <- function(a, b) {
-  differ <- function(at) sum(as.character(a[at]) != as.character(b[at]))
-  n <- length(a)
-  differ(seq_len(n %/% 50)) <= 0.01 * n && differ(seq_len(n)) <= 0.01 * n
-}
-
-# Identifiers that the parent has not, and that it, or what it was made of, had, or that come to
-# a protected file.
-returned_ids <- function(run, state, parent) {
-  if (state$allowed_ids) {
-    return(invisible())
-  }
-  back <- setdiff(state$ids, names(parent$columns))
-  known <- setdiff(intersect(names(state$columns), parent$ids), state$numbered)
-  back <- union(
-    back[rep(length(parent$was) > 0, length(back))], setdiff(known, names(parent$columns))
-  )
-  if (length(back)) {
-    add_finding(
-      run, "identifier_returned", paste0(
-        quote_names(back), ngettext(length(back), " comes", " come"),
-        " back, which identifies persons or households."
-      ), without_code(run, state$name, back, "below"), "below", name = state$name,
-      repaired = is_without(back)
-    )
-  }
-}
-
-is_without <- function(columns) function(state) !any(columns %in% names(state$columns))
-
-frame_words <- function(name) if (nzchar(name)) quote_names(name) else "The data frame"
-
-# Code of a fix -----------------------------------------------------------------------
-
-name_code <- function(name) {
-  if (grepl("^[A-Za-z.][A-Za-z0-9._]*$", name)) name else paste0("`", name, "`")
-}
-
-part_code <- function(name, column) paste0(name_code(name), "$", vapply(column, name_code, ""))
-
-# A frame without a name cannot be repaired in a line of its own, and a column that the line, or
-# one below it, names must stay.
-without_code <- function(run, name, columns, place = "above") {
-  since <- if (place == "above") run$parsed$first[[run$at]] else run$parsed$last[[run$at]] + 1L
-  used <- columns %in% words_of(utils::tail(run$lines, max(0, length(run$lines) - since + 1)))
-  if (nzchar(name) && !any(used)) {
-    paste0(part_code(name, columns), " <- NULL", collapse = "; ")
-  } else {
-    ""
-  }
-}
-
-file_call <- function(name, roles) {
-  roles <- roles[intersect(names(roles), setdiff(c(role_names, file_roles), "missing"))]
-  in_script(code_text(as.call(c(list(as.name("sdc_file"), as.name(name)), roles))))
-}
-
-script_remedies <- c(
-  "suppress_cells", "global_recode", "apply_recoding", "recode_search", "invariant_pram", "kAnon",
-  "localSuppression", "globalRecode", "pram", "microaggregate", "top_code", "topBotCoding",
-  "microaggregation", "mafast", "microaggrGower", "addNoise", "rankSwap", "shuffle", "dataGen"
-)
-
-# Code for a script, which may not have attached the package.
-in_script <- function(code) {
-  if ("package:sdcRisk" %in% search()) {
-    return(code)
-  }
-  own <- "(sdc_file|recode_search|apply_recoding|suppress_cells|release_data)[(]"
-  gsub(paste0("(?<![:\\w.])", own), "sdcRisk::\\1(", code, perl = TRUE)
-}
-
-# The line that brings a frame under its limits.
-remedy_code <- function(state, limit) {
-  if (!nzchar(state$name)) {
-    return("")
-  }
-  k <- if (is.null(limit$k)) 3 else limit$k
-  if (identical(state$kind, "sdcMicroObj")) {
-    return(paste0(
-      name_code(state$name), " <- sdcMicro::kAnon(", name_code(state$name), ", k = ",
-      number_code(k), ")"
-    ))
-  }
-  file <- if (state$classed) name_code(state$name) else file_call(state$name, state$file$roles)
-  recode <- isTRUE(state$page$recode)
-  in_script(paste0(
-    name_code(state$name), " <- ", if (recode) paste0(
-      "recode_search(", file, ", k = ", number_code(k),
-      ", suppress = 0.02) |> apply_recoding() |> suppress_cells("
-    ) else paste0("suppress_cells(", file, ", "), "k = ", number_code(k),
-    if (!is.null(state$page$max_risk)) paste0(", max_risk = ", number_code(state$page$max_risk)),
-    ") |> release_data()"
-  ))
 }

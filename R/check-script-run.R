@@ -88,90 +88,6 @@ known_class <- function(e) {
   )), "error")[[1]]
 }
 
-tell <- function(run, what) {
-  con <- file(run$log, "ab")
-  on.exit(close(con))
-  serialize(what, con)
-}
-
-# `repaired` says of a later state of the variable `name` whether a line has repaired it: the
-# finding is held until then, or until it is written or the script ends.
-add_finding <- function(run, code, message, fix = "", place = "above", names = character(),
-                        severity = NULL, name = "", repaired = NULL) {
-  position <- position_of(run$parsed, run$at, names, run$where)
-  comment <- comment_of(run$parsed, run$at)
-  if (code %in% comment$allow) {
-    return(invisible())
-  }
-  copied <- any(names %in% unlist(lapply(file_copiers, base::names)))
-  if (length(fix) == 0 || copied) fix <- ""
-  one <- finding(position, code, public_text(run, message), fix, place, severity)
-  one$fix <- public_code(run, one$fix)
-  if (!nzchar(one$fix)) one$place <- ""
-  if (is.null(repaired) || !nzchar(name)) {
-    run$findings <- c(run$findings, list(one))
-  } else {
-    run$held <- c(run$held, list(list(finding = one, name = name, repaired = repaired)))
-  }
-}
-
-# Leaves out what a line has repaired; what is `sure` is told.
-settle_held <- function(run, sure = character()) {
-  gone <- vapply(run$held, function(held) {
-    state <- run$followed[[held$name]]
-    !is.null(state) && held$repaired(state)
-  }, NA)
-  run$held <- run$held[!gone]
-  told <- vapply(run$held, function(held) held$name %in% sure, NA)
-  run$findings <- c(run$findings, lapply(run$held[told], `[[`, "finding"))
-  run$held <- run$held[!told]
-}
-
-held_findings <- function(run) {
-  do.call(rbind, c(list(no_findings()), lapply(run$held, `[[`, "finding")))
-}
-
-# A value can become the name of a variable or column. A name that is not in the script, and is a
-# value of a frame, is left out.
-public_text <- function(run, text, quote = "\"") {
-  parts <- regmatches(text, gregexpr(paste0(quote, "[^`\"]*", quote), text))[[1]]
-  for (part in unique(parts)) {
-    if (is_secret(run, substr(part, 2, nchar(part) - 1))) {
-      text <- gsub(part, "\"(a name that is a value)\"", text, fixed = TRUE)
-    }
-  }
-  text
-}
-
-# The same of a line of code, which has names without quotes: it is left out as a whole.
-public_code <- function(run, code) {
-  # Lines that change a frame often have the same fix.
-  if (nzchar(code) && is.null(run$names_in[[code]])) {
-    run$names_in[[code]] <- all.vars(parse(text = code, keep.source = FALSE))
-  }
-  named <- any(vapply(run$names_in[[code]], is_secret, NA, run = run))
-  if (named || !identical(public_text(run, code, quote = "[`\"]"), code)) "" else code
-}
-
-is_secret <- function(run, name) {
-  if (name %in% run$words) {
-    return(FALSE)
-  }
-  number <- suppressWarnings(as.double(name))
-  holds <- function(column) {
-    if (is.factor(column)) {
-      name %in% levels(column)
-    } else if (is.character(column)) {
-      name %in% column
-    } else {
-      is.numeric(column) && !is.na(number) && number %in% column
-    }
-  }
-  any(vapply(c(run$followed, run$others), function(state) {
-    any(vapply(state$columns, holds, NA))
-  }, NA)) || any(vapply(run$past, holds, NA))
-}
-
 # Records a call of one of the script's functions. Errors here must not end the script.
 watched_call <- function(run, kind, name, what) {
   if (run$looking) {
@@ -201,117 +117,6 @@ watched_call <- function(run, kind, name, what) {
   )
 }
 
-# What a call of the function `name` writes, with its statement, is looked at after the expression.
-note_written <- function(run, written, name) {
-  at <- statement_that_runs(run)
-  run$written <- c(run$written, lapply(written, function(one) {
-    one$name <- name
-    one$where <- at
-    one
-  }))
-}
-
-# TRUE if a writer, which was noted, calls another one. Otherwise `frame` is that of the next.
-# Values are computed before that: they may be those of a function that writes, too.
-is_inner <- function(run, frame) {
-  inner <- any(vapply(sys.frames(), identical, NA, run$writing))
-  if (!inner) run$writing <- frame
-  inner
-}
-
-note_report <- function(run, frame) {
-  run$known <- c(run$known, NA)
-  is_inner(run, frame)
-}
-
-note_known <- function(run, place) run$known <- c(run$known, if (is.null(place)) NA else place)
-
-note_writing <- function(run, name, frame) {
-  arguments <- unlist(unname(script_writers), recursive = FALSE)[[name]]
-  values <- written_by(arguments[[1]], frame)
-  place <- place_of(arguments[[2]], frame)
-  note_known(run, place)
-  if (is_inner(run, frame)) {
-    return(invisible())
-  }
-  code <- if (is.null(names(values))) eval(bquote(substitute(.(as.name(arguments[[1]])))), frame)
-  written <- lapply(seq_along(values), function(i) {
-    said <- if (is.null(names(values))) all.names(code) else names(values)[[i]]
-    value <- lasting(values[[i]])
-    list(
-      name = name, value = value, variable = variable_of(value, said), place = place,
-      hash = frame_hash(value), row_names = written_names(name, value, frame)
-    )
-  })
-  if (!is.null(place)) run$places[[whole_path(place)]] <- written
-  if (is.null(place) || !is_temporary(place)) note_written(run, written, name)
-}
-
-# The row names that a writer writes, NULL if none or if they are 1, 2, ...
-written_names <- function(name, value, frame) {
-  asked <- get0("row.names", frame, inherits = FALSE)
-  if (is.null(asked)) asked <- name %in% c("saveRDS", "save", "dput", "write_rds")
-  if (length(asked) > 1) {
-    as.character(asked)
-  } else if (isTRUE(asked) && is.data.frame(value) && .row_names_info(value) > 0) {
-    row.names(value)
-  }
-}
-
-# data.table puts the records of the next group in the place of those before.
-lasting <- function(value) {
-  if (isTRUE(attr(value, ".data.table.locked"))) data.table::copy(value) else value
-}
-
-# The variable of the script that a value is, or has its columns and records from, among the names
-# of a piece of code.
-variable_of <- function(value, names) {
-  here <- names[vapply(names, exists, NA, globalenv(), inherits = FALSE)]
-  is_it <- function(name) {
-    other <- get(name, globalenv())
-    identical(rlang::obj_address(other), rlang::obj_address(value)) || is.data.frame(value) &&
-      is.data.frame(other) && nrow(value) == nrow(other) && all(names(value) %in% names(other))
-  }
-  c(Filter(is_it, here), "")[[1]]
-}
-
-# A file that leaves the temporary folder is written there. What is in other files was seen when
-# they were written, or nobody knows it.
-note_copy <- function(run, name, frame) {
-  arguments <- unlist(unname(file_copiers), recursive = FALSE)[[name]]
-  from <- place_values(arguments[[1]], frame)
-  to <- place_values(arguments[[2]], frame)
-  run$known <- c(run$known, to)
-  if (is_inner(run, frame) || length(from) == 0 || length(to) == 0) {
-    return(invisible())
-  }
-  packed <- name %in% c("zip", "zipr", "tar")
-  inner <- packed & dir.exists(from)
-  from <- c(from[!inner], list.files(from[inner], full.names = TRUE, recursive = TRUE))
-  to <- rep_len(to, length(from))
-  folders <- dir.exists(to)
-  to[folders] <- file.path(to[folders], basename(from[folders]))
-  run$known <- c(run$known, to)
-  for (i in seq_along(from)) {
-    seen <- run$places[[whole_path(from[[i]])]]
-    run$places[[whole_path(to[[i]])]] <- c(
-      if (packed) run$places[[whole_path(to[[i]])]], seen
-    )
-    if (is_temporary(to[[i]]) || grepl(pictures_and_reports, from[[i]])) next
-    if (is.null(seen)) {
-      seen <- list(list(text = from[[i]], what = "A file is copied that this check cannot read."))
-    } else if (!is_temporary(from[[i]])) {
-      next
-    }
-    note_written(run, seen, name)
-  }
-}
-
-place_values <- function(argument, frame) {
-  places <- tryCatch(get(argument, frame), error = function(e) NULL)
-  if (is.character(places)) places[!is.na(places)]
-}
-
 # Expressions below are not checked, and a job must not pass by them.
 note_end <- function(run) {
   left <- length(run$parsed$code) - run$at
@@ -321,121 +126,6 @@ note_end <- function(run) {
       ". They were not run, so that nothing is known of what they write."
     ), names = c("quit", "q"))
   }
-}
-
-# Few lines are no records, unless many calls write them. Packages write reports and pictures.
-note_text <- function(run, name, frame) {
-  arguments <- unlist(unname(text_writers), recursive = FALSE)[[name]]
-  place <- text_place(arguments[[2]], frame)
-  if (is.null(place)) {
-    return(invisible())
-  }
-  size <- text_size(arguments[[1]], frame)
-  run$known <- c(run$known, place)
-  if (is_inner(run, frame)) {
-    return(invisible())
-  }
-  run$places[[whole_path(place)]] <- NULL
-  if (is_temporary(place) || grepl(pictures_and_reports, place) && !is_by_script(frame)) {
-    return(invisible())
-  }
-  noted <- any(vapply(run$written, function(one) identical(one$text, place), NA))
-  if (is_many(run, place, size) && !noted) note_written(run, list(list(text = place)), name)
-}
-
-# Whether what is written to a file, or by an expression, is as long as a file of records.
-is_many <- function(run, place, size) {
-  for (of in c(place, paste("expression", run$at))) {
-    run$texts[[of]] <- sum(run$texts[[of]], size)
-  }
-  max(unlist(run$texts[c(place, paste("expression", run$at))])) >= least_records
-}
-
-note_set_seed <- function(run, frame) {
-  run$seeded <- !is.null(get("seed", frame))
-  run$public <- public_seed(run, frame)
-}
-
-# A number in the script is known to everyone who has the script, as is what is computed of such
-# numbers alone. NULL if the seed is not public, where it was set otherwise.
-public_seed <- function(run, frame) {
-  origin <- origin_of(eval(quote(substitute(seed)), frame), run$parsed$code)
-  seed <- get("seed", frame)
-  written <- suppressWarnings(as.double(sub("L$", "", run$words)))
-  computed <- all(origin %in% c(pure_calls, attr(origin, "made")))
-  if (!is.null(seed) && !any(origin %in% secret_sources) && (computed || all(seed %in% written))) {
-    list(at = run$at, where = statement_that_runs(run))
-  }
-}
-
-secret_sources <- c(
-  "Sys.getenv", "Sys.time", "Sys.getpid", "commandArgs", "getOption", "readline", "readLines",
-  "readRDS", "scan", "key_get", "askpass", "getPass", "get_secret"
-)
-
-pure_calls <- c(
-  "+", "-", "*", "/", "^", "%%", "%/%", "(", ":", "c", "abs", "round", "sum", "prod", "nchar",
-  "as.integer", "as.numeric", "as.double", "as.character", "as.Date", "strtoi", "utf8ToInt",
-  "paste", "paste0"
-)
-
-# The names in a piece of code, and in those by which the script makes its variables, `made`.
-origin_of <- function(code, script) {
-  names <- all.names(code)
-  made <- character()
-  repeat {
-    new <- Filter(function(one) any(names_made(one) %in% setdiff(names, made)), script)
-    new <- intersect(unlist(lapply(new, names_made)), setdiff(names, made))
-    if (length(new) == 0) break
-    made <- c(made, new)
-    names <- c(names, unlist(lapply(script, reads_of, variables = new)))
-  }
-  structure(unique(names), made = made)
-}
-
-# The names by which code makes one of the `variables`.
-reads_of <- function(code, variables) {
-  target <- target_of(code)
-  if (any(target$name %in% variables)) {
-    return(target$reads)
-  }
-  unlist(lapply(parts_of(code), reads_of, variables = variables))
-}
-
-note_draw <- function(run, name, frame) {
-  if (!is.null(get0("seed", frame, inherits = FALSE))) note_set_seed(run, frame)
-  fix <- paste0("set.seed(as.integer(Sys.getenv(\"", seed_variable, "\")))")
-  if (!run$seeded) {
-    add_finding(
-      run, "no_seed", paste0(
-        name, "() draws random numbers and no seed is set, so that nobody can compute the ",
-        "release again. Keep the seed outside the script: it is as confidential as the data."
-      ), fix, names = name
-    )
-  } else if (!is.null(run$public)) {
-    old <- list(at = run$at, where = run$where)
-    list2env(run$public, run)
-    code <- run$parsed$code[[run$at]]
-    alone <- is.call(code) && identical(code[[1]], quote(set.seed))
-    add_finding(
-      run, "seed_in_script", paste0(
-        "Everyone who has the script can repeat the draws of ", name,
-        "() with this seed. Keep it outside the script."
-      ), if (alone) fix else "", "replace", names = "set.seed"
-    )
-    list2env(old, run)
-    run$public <- NULL
-  }
-}
-
-# A line can put the state of before back, as withr::with_seed() does, or one that was kept.
-settle_seed <- function(run, rng) {
-  if (identical(rng, run$rng)) run$seeded <- run$seeded_before
-  code <- run$parsed$code[[run$at]]
-  kept <- ".Random.seed" %in% all.names(code) && ".Random.seed" %in% names_made(code)
-  if (kept) run$seeded <- TRUE
-  run$seeded_before <- run$seeded
-  run$rng <- rng
 }
 
 note_comparison <- function(run, result) {
@@ -569,16 +259,6 @@ stray_comments <- function(run) {
   }
 }
 
-bad_comment <- function(run, comment, why = NULL) {
-  run$findings <- c(run$findings, list(finding(
-    c(comment$line, comment$column), "bad_comment", paste0(
-      "The comment ", if (is.null(why)) "cannot be read." else paste0("has no effect: ", why, "."),
-      " Write it above the line that makes the file: ",
-      "`#| sdc: key_vars = c(age, sex), weight_var = w`."
-    )
-  )))
-}
-
 # A frame that is not followed: where it was made, whether it was read, and its columns, which
 # are held so that their addresses stay theirs.
 other_frame <- function(run, value, code) {
@@ -590,12 +270,6 @@ other_frame <- function(run, value, code) {
   )
 }
 
-# TRUE if a line makes a table of counts, or uses one.
-is_table <- function(run, names) {
-  tables <- names(Filter(function(other) isTRUE(other$table), run$others))
-  any(names %in% c(summary_calls, tables))
-}
-
 # Frames whose columns, or whose name, made a frame that is followed need no roles of their own.
 adopted <- function(others, state, reads) {
   Map(function(other, name) {
@@ -604,43 +278,6 @@ adopted <- function(others, state, reads) {
     other
   }, others, names(others))
 }
-
-# Files that a line made or changed by a function that is not watched.
-look_at_folder <- function(run) {
-  before <- run$folder
-  run$folder <- folder_state()
-  changed <- run$folder$name[!run$folder$state %in% before$state & run$folder$filled]
-  changed <- changed[!grepl(pictures_and_reports, changed)]
-  known <- c(run$known, before$open)
-  unknown <- length(changed) && !anyNA(known) && !all(changed %in% path_tops(known))
-  if (unknown && identical(run$folder$of, before$of)) {
-    written_otherwise(run, "A file is written by a function that this check does not know.")
-  }
-  run$known <- character()
-}
-
-# `filled`: neither an empty file, as a connection opens it, nor an empty folder.
-folder_state <- function() {
-  names <- list.files(".", all.files = TRUE, no.. = TRUE)
-  about <- file.info(names, extra_cols = FALSE)
-  filled <- about$size > 0
-  filled[about$isdir] <- lengths(lapply(names[about$isdir], list.files)) > 0
-  list(
-    of = getwd(), name = names, state = paste(names, about$size, as.double(about$mtime)),
-    filled = filled,
-    open = vapply(getAllConnections(), function(i) summary.connection(i)$description, "")
-  )
-}
-
-# The file or folder of the working folder in which each path is.
-path_tops <- function(paths) {
-  paths <- unique(paths[!is.na(paths)])
-  here <- paste0(normalizePath(".", "/"), "/")
-  whole <- vapply(paths, whole_path, "")
-  sub("/.*", "", substring(whole[startsWith(whole, here)], nchar(here) + 1))
-}
-
-pictures_and_reports <- "[.](png|jpe?g|tiff?|bmp|svg|pdf|e?ps|html?|docx|log)$"
 
 look_at_code <- function(run) {
   known <- c(calibrations, names(obsolete_calls))
@@ -657,11 +294,6 @@ look_at_code <- function(run) {
     )
   }
 }
-
-calibrations <- c(
-  "calibrate", "postStratify", "rake", "calib", "calibSample", "calibWeights", "e.calibrate",
-  "ipf", "ipu", "trimWeights", "calibVars", "anesrake"
-)
 
 # Calls of sdcMicro: what is known of them, and the answer.
 obsolete_calls <- list(

@@ -58,6 +58,12 @@ script_readers <- c(
   "read_feather", "read_excel", "read.xlsx"
 )
 
+script_remedies <- c(
+  "suppress_cells", "global_recode", "apply_recoding", "recode_search", "invariant_pram", "kAnon",
+  "localSuppression", "globalRecode", "pram", "microaggregate", "top_code", "topBotCoding",
+  "microaggregation", "mafast", "microaggrGower", "addNoise", "rankSwap", "shuffle", "dataGen"
+)
+
 script_randomisers <- list(
   sdcRisk = "invariant_pram",
   sdcMicro = c("pram", "addNoise", "rankSwap", "shuffle", "recordSwap", "dataGen")
