@@ -37,12 +37,13 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   if (is.null(parts)) {
     return(none)
   }
-  protected <- parts$protected
   columns <- parts$columns
+  protected <- parts$protected
+  if (missing) protected <- with_classes(protected, columns, variables)
   # Every column and variable is a chance to find a function where there is none.
   least <- -7 - log(max(1, length(protected)) * 2 * length(columns))
   tells <- function(name, column = columns[name]) {
-    open <- protected[setdiff(names(protected), name)]
+    open <- told_by_classes(protected[setdiff(names(protected), name)], name)
     # Key variables are associated: of each other they tell what follows.
     if (name %in% variables) open <- lapply(open, replace, "ties", FALSE)
     tells_in_any_form(column, if (!name %in% variables) parts$read[[name]], open, least)
@@ -113,6 +114,23 @@ protected_and_columns <- function(data, released, changed, others, asked, coded,
     column
   }, names(columns), released)
   list(protected = protected, columns = columns, read = read)
+}
+
+# Records of one class of the key variables have equal values because others were suppressed. What
+# key variables tell of each other is told by records that count `once` for a class, too.
+with_classes <- function(protected, columns, variables) {
+  keys <- intersect(variables, names(columns))
+  class <- Reduce(function(class, column) {
+    both <- class * (column$n_values + 1) + column$codes
+    match(both, unique(both))
+  }, columns[keys], 0)
+  again <- duplicated(class)
+  lapply(protected, function(v) c(v, list(keys = keys, once = replace(v$codes, again, 0L))))
+}
+
+# The variables for columns with the names `by`.
+told_by_classes <- function(protected, by) {
+  lapply(protected, function(v) if (any(by %in% v$keys)) v else v[names(v) != "once"])
 }
 
 # A column that narrows far more protected values than it reveals is named for these.
@@ -302,7 +320,12 @@ count_renumbered <- function(rows, columns, tells) {
 tells_of <- function(column, protected, least) {
   told <- vapply(protected, function(v) {
     if (is.null(v$joined)) {
-      return(told_value(v, column, least))
+      n <- told_value(v, column, least)
+      if (n > 0 && !is.null(v$once)) {
+        classes <- replace(v, c("codes", "shown"), v[c("once", "once")])
+        n <- min(n, told_value(classes, column, least))
+      }
+      return(n)
     }
     joined <- told_value(v$joined, within_groups(column, v$joined$group), least)
     joined + if (length(v$apart$rows)) told_value(v$apart, column, least) else 0

@@ -35,7 +35,7 @@ told_by_pairs <- function(columns, protected, told, n) {
     open <- setdiff(open_to_pair(names(pair), told, protected), as_numbers)
     open <- open[agree_inside(codes_of_pair(pair, rows), values[, open, drop = FALSE])]
     if (length(open)) {
-      both <- tells_of(pair_column(pair), protected[open], least)
+      both <- tells_of(pair_column(pair), told_by_classes(protected[open], names(pair)), least)
       not_few(without_alone(both, names(pair), told), protected)
     }
   })
@@ -132,11 +132,14 @@ told_by_numbers <- function(columns, read, amounts, protected, told, n) {
       same <- Filter(function(name) are_same(of_some, amounts[[name]][rows]), open)
       equal <<- c(equal, list(n_equal(made(units), amounts[same], protected[same])))
       follow <- follows_nearly(of_some, values[, open, drop = FALSE], differ[open])
-      if (any(follow) && (all_first || tells_some(made(of_first), first$protected[open]))) {
+      of_classes <- told_by_classes(first$protected[open], pair)
+      if (any(follow) && (all_first || tells_some(made(of_first), of_classes))) {
         column_of_number(made(units))
       }
     })
-    found <- tells_or_narrows(Filter(length, made), protected[open], least)
+    found <- tells_or_narrows(
+      Filter(length, made), told_by_classes(protected[open], pair), least
+    )
     found$told <- best_of(c(list(found$told), equal))
     found$told <- without_alone(found$told, pair, told)
     found$narrowed <- without_alone(found$narrowed, pair, told)
@@ -144,12 +147,17 @@ told_by_numbers <- function(columns, read, amounts, protected, told, n) {
   })
 }
 
-# TRUE if two numbers are the same in nine of ten records that do not have the commonest value.
+# TRUE if two numbers are the same in nine of ten records where one is not its commonest value, and
+# in nine of ten where the other is not: zero is the same as many zeros.
 are_same <- function(x, y) {
   at <- is.finite(x) & is.finite(y)
-  values <- unique(y[at])
-  at <- which(at & !y %in% values[which.max(tabulate(match(y[at], values)))])
-  length(at) >= 50 && mean(is_same(x[at], y[at])) >= 0.9
+  x <- x[at]
+  y <- y[at]
+  all(vapply(list(x, y), function(of) {
+    values <- unique(of)
+    rare <- of != values[which.max(tabulate(match(of, values)))]
+    sum(rare) >= 50 && mean(is_same(x[rare], y[rare])) >= 0.9
+  }, NA))
 }
 
 is_same <- function(x, y) abs(x - y) <= 1e-6 * abs(y)
@@ -220,7 +228,9 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
       made <- Reduce(`+`, Map(`*`, parts[names(of)], of))
       digits <- 8 - ceiling(log10(max(abs(made[is.finite(made)]))))
       told <- list(
-        tells_of(column_of_number(round(made, digits)), protected[name], -14),
+        tells_of(
+          column_of_number(round(made, digits)), told_by_classes(protected[name], names(of)), -14
+        ),
         n_equal(made, amounts[name], protected[name])
       )
       by <- paste(names(of), collapse = " + ")
@@ -260,7 +270,7 @@ some_protected <- function(protected, n) {
   rows <- which(place > 0)
   place[rows] <- seq_along(rows)
   some <- function(v) {
-    of_records <- intersect(c("codes", "shown", "group", "guess"), names(v))
+    of_records <- intersect(c("codes", "shown", "once", "group", "guess"), names(v))
     v[of_records] <- lapply(v[of_records], `[`, rows)
     v$rows <- place[v$rows][place[v$rows] > 0]
     for (part in intersect(c("apart", "joined"), names(v))) v[[part]] <- some(v[[part]])

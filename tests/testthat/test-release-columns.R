@@ -1584,3 +1584,49 @@ test_that("a product of two columns gives a top-coded amount, and bands of a sum
   page <- quietly(file_check(d[c("family", "sex", "kids", "siblings")], c("family", "sex")))
   expect_identical(nrow(page$diagnostics$finer_columns), 0L)
 })
+
+test_that("many zeros of a pair are not those of a variable", {
+  set.seed(11)
+  n <- 2000
+  d <- data.frame(
+    female = stats::rbinom(n, 1, 0.55), age = sample(seq(20, 70, 10), n, TRUE),
+    region = sample(9, n, TRUE), education = sample(5, n, TRUE),
+    start = as.Date("2018-09-01") + sample(150, n, TRUE)
+  )
+  # 97 of 100 differences, and 95 of 100 products, are zero.
+  d$end <- d$start + (stats::runif(n) < 0.03)
+  d$stroke <- stats::rbinom(n, 1, 0.05)
+  d$bmi <- round(stats::rnorm(n, 27, 4), 1)
+  release <- quietly(suppress_cells(d, c("female", "age", "region", "education"), k = 3))
+  expect_identical(nrow(release$diagnostics$told_by_columns), 0L)
+  # A difference that is the variable comes back.
+  d$end <- d$start + d$female
+  release <- quietly(suppress_cells(d, c("female", "age", "region", "education"), k = 3))
+  told <- release$diagnostics$told_by_columns
+  n_gone <- sum(is.na(release$data$female))
+  expect_identical(told$n[told$by == "end + start" & told$variable == "female"], n_gone)
+  expect_gt(n_gone, 0)
+})
+
+test_that("records that are left because they are alike tell nothing of the others", {
+  set.seed(5)
+  n <- 1500
+  d <- data.frame(
+    state = sample(c("AR", "SC"), n, TRUE, prob = c(1, 2)), age = sample(18:85, n, TRUE),
+    female = stats::rbinom(n, 1, 0.5), education = sample(4, n, TRUE, c(0.2, 0.33, 0.27, 0.2)),
+    income = sample(4:17, n, TRUE)
+  )
+  release <- as.data.frame(quietly(suppress_cells(d, names(d), k = 3))$data)
+  # 24 ages are left, in classes of three: each income beside them has one.
+  expect_gt(sum(is.na(release$age)), 1400)
+  page <- quietly(file_check(release[sample(n), ], names(d)))
+  expect_identical(NROW(page$diagnostics$told_missing), 0L)
+  # A key variable that follows from another one does so in more classes than it has values.
+  d$age <- d$age %/% 20
+  d$income <- d$income %/% 5
+  d$division <- match(d$state, c("AR", "SC")) * 10 + d$income
+  d$income[sample(n, 60)] <- NA
+  keys <- c("division", "income", "age", "female", "education")
+  told <- quietly(file_check(d, keys))$diagnostics$told_missing
+  expect_identical(told$n[told$by == "division" & told$variable == "income"], 60L)
+})
