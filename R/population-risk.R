@@ -89,8 +89,9 @@
 #'
 #' `status` is `"ok"` for such files. It is `"unclear"`, and `note` says why, if the sampling
 #' fraction is below 0.5%, if neighbours in the order of the file share keys and no households are
-#' named, if a release left their numbers out, if the file refutes the fit, and for uniqueness and
-#' correctness if records are incomplete; it is `"not judged"` after [invariant_pram()].
+#' named, if a release left their numbers out, if the file refutes the fit, if more than 1% of the
+#' key values are missing, and for uniqueness and correctness if records are incomplete; it is
+#' `"not judged"` after [invariant_pram()].
 #'
 #' The upper end of uniqueness is at least \eqn{1.7 (1 - \pi)/n}{1.7 (1 - pi)/n}: a sample does not
 #' exclude people that are too few to be in it.
@@ -125,6 +126,10 @@
 #' that it has, among all records that have these. The law is fitted to the complete records, or, if
 #' there are few of them, to the records with the most common set of known variables.
 #' Uniqueness and correctness are about these key variables, and their `status` says so.
+#' [suppress_cells()] takes the rarest keys away, and those that are left look common: of 94
+#' releases of 9 populations the re-identifications lay above their interval in 0 of 24 with at
+#' most 1% of the key values missing, in 1 of 17 with up to 3%, 4 of 19 with up to 10% and 12 of 34
+#' with more. So `status` is `"unclear"` above 1%; judge the file before the suppression.
 #' `"category"` treats missing as a value of its own: after local suppression every pattern of
 #' suppressed values is a key then. `"exclude"` leaves incomplete records out, as if they were
 #' not in the file; `records` has `NA` for them.
@@ -247,6 +252,10 @@ people_of_sample <- function(table, data, weights, ask) {
 # Intervals were tried on samples of 1% and more; below, they held in half of the samples.
 least_fraction <- 0.005
 
+# A suppression chooses the rarest keys, so that what is left looks common: up to this share of the
+# key values that are missing the intervals held.
+most_missing <- 0.01
+
 # People of the largest class that the core looks at for the largest risk.
 largest_class <- 500
 
@@ -264,6 +273,9 @@ population_status <- function(found, table, settings, file) {
     },
     if (table$n < least_fraction * settings$pop_size) {
       "the sampling fraction is very small"
+    },
+    if (settings$missing == "wildcard" && mean(table$n_missing) > most_missing * table$n) {
+      "more than 1% of the key values are missing: the keys that are left may be the common ones"
     },
     if (found$refuted) "the frequencies in the file refute the model: upper ends need none",
     if (found$effective_draws < 20) "the posterior is known from few draws"

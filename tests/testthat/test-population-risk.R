@@ -392,6 +392,43 @@ test_that("the print says what was found", {
   expect_equal(of("reidentification_rate"), of("reidentifications") / 182)
 })
 
+test_that("a file without its rare keys is not known to be safe", {
+  set.seed(3)
+  keys <- c("commune", "sex", "married")
+  people <- data.frame(
+    commune = sample(190, 8000, TRUE, prob = stats::rgamma(190, 1)), sex = sample(2, 8000, TRUE),
+    married = sample(2, 8000, TRUE)
+  )
+  n_false <- 0
+  for (draw in 1:4) {
+    file <- sdc_file(people[sample(8000, 160), ], keys, pop_size = 8000)
+    release <- quietly(release_data(suppress_cells(file, k = 3)))
+    risk <- population_risk(release)$estimates
+    expect_identical(unique(risk$status), "unclear")
+    page <- as.data.frame(quietly(file_check(release)))
+    journalist <- page[page$measure == "journalist", ]
+    expect_identical(journalist$verdict, "unclear")
+    expect_match(journalist$reason, "more than 1% of the key values are missing")
+    # The people who fit what a record shows.
+    fits <- vapply(seq_len(nrow(release)), function(i) {
+      known <- keys[!is.na(release[i, keys])]
+      sum(Reduce(`&`, lapply(known, function(key) people[[key]] == release[[key]][[i]]), TRUE))
+    }, 0)
+    n_false <- n_false + (journalist$high < max(1 / fits[fits > 0]))
+  }
+  # The interval of what is left does end too low.
+  expect_gt(n_false, 0)
+  # One value of 480, and a file that is its own population.
+  few <- as.data.frame(file)
+  few$married[[1]] <- NA
+  risk <- population_risk(few, keys, pop_size = 8000)
+  expect_identical(risk$estimates$status[3:6], rep("ok", 4))
+  expect_identical(
+    population_risk(as.data.frame(release), keys, pop_size = 160)$estimates$status[3:6],
+    rep("ok", 4)
+  )
+})
+
 test_that("one record has no law of the population", {
   d <- data.frame(a = c("x", "y"), b = 1)
   expect_error(population_risk(d[1, ], pop_size = 10), class = "sdcRisk_error_bad_data")
