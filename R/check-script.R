@@ -89,12 +89,12 @@
 #' @section Cost:
 #' Frames are compared by the addresses of their columns, and judged anew only if values of a key
 #' variable have changed; a frame that is a part of the records of another is judged when it is
-#' written. In five scripts of 200 lines on 100,000 records that write one release, the check took
-#' 9%, 16%, 19%, 23% and 24% of the processor time of the scripts (medians of five pairs of runs;
-#' the fourth makes 90 data frames, the last changes tables of data.table in most lines); since
-#' then it takes a tenth more, as it looks into functions and objects. The
-#' process lets its memory grow sooner than R does (`R_GC_MEM_GROW = 3`, if it is not set), which
-#' saves 8% of its time with as much memory.
+#' written. In five scripts of 200 lines on 100,000 records that write one release, the check added
+#' 12% to the processor time where lines print figures, nothing where they fit models, 26% where
+#' they make 90 data frames, 32% where they add columns, take parts and copies, and 54% where they
+#' change a data.table (medians of three pairs of runs by `dev/benchmarks/scripts.R` of the
+#' sources). The process lets its memory grow sooner than R does (`R_GC_MEM_GROW = 3`, if it is not
+#' set), which saves time with as much memory.
 #' `settings$cost` has the seconds that it took.
 #'
 #' @param path Paths of scripts. Each runs in a process of its own.

@@ -37,9 +37,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   if (is.null(parts)) {
     return(none)
   }
-  columns <- parts$columns
   protected <- parts$protected
-  if (missing) protected <- with_classes(protected, columns, variables)
+  columns <- parts$columns
   # Every column and variable is a chance to find a function where there is none.
   least <- -7 - log(max(1, length(protected)) * 2 * length(columns))
   tells <- function(name, column = columns[name]) {
@@ -113,7 +112,10 @@ protected_and_columns <- function(data, released, changed, others, asked, coded,
     column$codes[protected[[name]]$exchanged] <- 0L
     column
   }, names(columns), released)
-  list(protected = protected, columns = columns, read = read)
+  list(
+    protected = if (asked$missing) with_classes(protected, columns, changed) else protected,
+    columns = columns, read = read
+  )
 }
 
 # Records of one class of the key variables have equal values because others were suppressed. What
