@@ -266,6 +266,13 @@ coarse_sums <- function(x, exact) {
       }
     }
   }
+  # T is the number of groups by that of records.
+  if (inherits(x, "sdc_file_check") && has_few_uniques(exact)) {
+    of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
+    value <- x$estimates$value[of_sets]
+    n_groups <- value * exact$settings$n
+    x$estimates$value[of_sets] <- in_steps(value, least_alike / n_groups, value)
+  }
   x
 }
 

@@ -364,11 +364,6 @@ without_groups <- function(x, exact, n, hides) {
   if (inherits(x, "sdc_file_check")) {
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
     x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
-    # In the steps of such a number.
-    if (has_few_uniques(exact)) {
-      value <- x$estimates$value[of_sets]
-      x$estimates$value[of_sets] <- in_steps(value, least_alike / (value * n), value)
-    }
   }
   x
 }

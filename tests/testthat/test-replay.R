@@ -412,3 +412,20 @@ test_that("whatever part of a log is damaged, it is refused, without a word of R
   # Fifteen digits are written here: whole numbers stay what they are.
   expect_true(all(two$equal[grepl(": n_unique$", two$figure)]))
 })
+
+test_that("T in steps, as few uniques need it, is that of the same file again", {
+  x <- data.frame(
+    a = rep(1:4, c(500, 300, 150, 50)), b = rep(1:5, 200), c = rep(1:2, 500)
+  )
+  x$a[1:3] <- 5
+  x$b[1:3] <- c(3, 1, 1)
+  x$c[1:3] <- c(2, 1, 2)
+  page <- quietly(file_check(x, c("a", "b", "c"), k = 3))
+  expect_equal(page$estimates$value[page$estimates$measure == "n_unique"], 3)
+  file <- withr::local_tempfile(fileext = ".html")
+  quietly(sdc_report(page, file = file))
+  found <- quietly(replay(sub("html$", "json", file), x))
+  # 43 classes of 1,000 records, in steps of 5.
+  expect_identical(found$logged[match("file_check: value [5]", found$figure)], 0.045)
+  expect_identical(nrow(found[found$equal %in% FALSE, ]), 0L)
+})
