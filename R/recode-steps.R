@@ -49,7 +49,10 @@ hierarchy_values <- function(x, about, times = NULL) {
     sorted_values(bare)
   }
   if (!length(values)) {
-    stop_hierarchy(about, "be made from a variable with values", "All are missing.")
+    stop_hierarchy(
+      about, "be made from a variable with values", "All are missing.",
+      "Leave it out of the key variables: it distinguishes nobody."
+    )
   }
   at <- match(bare, values)
   list(

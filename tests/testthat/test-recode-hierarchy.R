@@ -183,6 +183,8 @@ test_that("proposals are nested, of few levels, and follow frequencies", {
 test_that("what is no variable is refused", {
   expect_error(hierarchy(list(1, 2)), class = "sdcRisk_error_bad_argument")
   expect_error(hierarchy(c(NA, NA)), "All are missing")
+  whole <- data.frame(a = 1:9, empty = NA)
+  expect_error(recode_search(whole, c("a", "empty"), k = 3), "Leave it out of the key variables")
   expect_error(hierarchy(1:9, widths = 2, digits = 1), "the only way")
   expect_error(hierarchy(1:9, width = 2), "Did you mean \"widths\"")
   expect_error(hierarchy(), "must be given")
