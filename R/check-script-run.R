@@ -234,7 +234,7 @@ look_at_objects <- function(run, reached = reached_by(run)) {
     }
   }
   if (!is.null(comment) && !comment$ok) bad_comment(run, comment)
-  unknown <- if (!is.null(comment)) setdiff(comment$allow, script_codes()$code)
+  unknown <- setdiff(comment$allow, script_codes()$code)
   if (length(unknown)) {
     bad_comment(run, comment, paste0("no finding has the code ", quote_names(unknown)))
   }

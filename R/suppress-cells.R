@@ -54,8 +54,7 @@
 #' search once or twice more.
 #'
 #' **Missing values** of the original match everything, cost nothing and are not among the
-#' `cells`. Under `"strict"` they are a value like a suppressed one. A file whose role `missing`
-#' says otherwise, and that has missing key values, is an error.
+#' `cells`. Under `"strict"` they are like suppressed ones. Another rule as a role is an error.
 #'
 #' @section Which rule, when:
 #' * `"strict"` if the file is published, or recipients may know people in it. Nobody can

@@ -422,7 +422,7 @@ test_that("T in steps, as few uniques need it, is that of the same file again", 
   x$c[1:3] <- c(2, 1, 2)
   page <- quietly(file_check(x, c("a", "b", "c"), k = 3))
   expect_equal(page$estimates$value[page$estimates$measure == "n_unique"], 3)
-  file <- withr::local_tempfile(fileext = ".html")
+  file <- tempfile(fileext = ".html")
   quietly(sdc_report(page, file = file))
   found <- quietly(replay(sub("html$", "json", file), x))
   # 43 classes of 1,000 records, in steps of 5.
