@@ -66,6 +66,8 @@ pub(super) struct Bins {
     /// Per class the place on the axis of `ln(N p)`, and of the fraction.
     y: Vec<f64>,
     fraction: Option<Vec<f64>>,
+    /// Records of all classes, alike in a household counted once.
+    pub n_records: f64,
 }
 
 /// Two neighbours on an axis and the weight of the second.
@@ -89,7 +91,9 @@ fn frequencies(largest: f64) -> Vec<f64> {
 }
 
 impl Bins {
-    pub fn new(classes: &Classes, ln_p: &[f64]) -> Self {
+    /// All classes where the law is fitted to them; otherwise those that are judged.
+    pub fn new(classes: &Classes, ln_p: &[f64], fitted: bool) -> Self {
+        let held = |class: &usize| fitted || classes.judged[*class] > 0.0;
         let overall = classes.fraction.first().copied().unwrap_or(1.0);
         let varies = classes
             .fraction
@@ -115,8 +119,9 @@ impl Bins {
             fractions: (lowest, n_fractions),
             y,
             fraction,
+            n_records: classes.n_records,
         };
-        for class in 0..classes.len() {
+        for class in (0..classes.len()).filter(held) {
             for (at, _) in bins.nodes_of(class) {
                 bins.node_of[at] = 0;
             }
@@ -145,12 +150,12 @@ impl Bins {
         }
         bins.loads = vec![Load::default(); bins.nodes.len()];
         bins.place = vec![NONE; bins.nodes.len() * bins.frequencies.len()];
-        bins.fill(classes);
+        bins.fill(classes, held);
         bins
     }
 
-    fn fill(&mut self, classes: &Classes) {
-        for class in 0..classes.len() {
+    fn fill(&mut self, classes: &Classes, held: impl Fn(&usize) -> bool) {
+        for class in (0..classes.len()).filter(held) {
             let (at, second) = self.frequency_of(classes.counts[class]);
             for (node, share) in self
                 .nodes_of(class)

@@ -14,7 +14,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
-use super::bins::{Bins, Cell, Node};
+use super::bins::{Bins, Cell};
 use super::law::{Law, Parameters, Posterior};
 use super::misfit::refuted;
 use super::network::Own;
@@ -144,7 +144,8 @@ struct Draw {
     /// Variances of the counts, given the parameters.
     variance2: f64,
     variance_found: f64,
-    /// ln of the chance that no record has a class of at most 1, 2, ... people.
+    /// ln of the chance that no record of any part has a class of at most 1, 2, ... people; in the
+    /// draw of the first part.
     ln_none_below: Vec<f64>,
     /// The same if nobody is alike for reasons that are not in the keys.
     ln_none_by_keys: Vec<f64>,
@@ -168,30 +169,59 @@ pub(super) struct Sizes {
 
 /// People who are not in the file, at most: nobody has more with its key besides the file's.
 fn not_in_file(bins: &Bins, sizes: &Sizes) -> f64 {
-    let in_file: f64 = (bins.cells.iter())
-        .map(|cell| cell.classes * bins.frequencies[cell.at])
-        .sum();
-    (sizes.most + 1.0 - in_file).max(0.0)
+    (sizes.most + 1.0 - bins.n_records).max(0.0)
 }
 
-fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares: &Shares) -> Draw {
-    let laws = parameters.at_nodes(&bins.nodes, sizes.most);
-    let left = not_in_file(bins, sizes);
-    let of_node = |of: &dyn Fn(&Law, &Node) -> f64| -> Vec<f64> {
-        laws.iter()
-            .zip(&bins.nodes)
-            .map(|(law, node)| of(law, node))
+/// The laws at the nodes, each with its `q`.
+fn laws(bins: &Bins, parameters: &Parameters, most: f64) -> Vec<(Law, f64)> {
+    let laws = parameters.at_nodes(&bins.nodes, most);
+    let of_nodes = laws.into_iter().zip(&bins.nodes);
+    of_nodes
+        .map(|(law, node)| (law, law.q(node.fraction)))
+        .collect()
+}
+
+/// One draw of all parts.
+fn draws(
+    parts: &[Bins],
+    sizes: &Sizes,
+    parameters: &Parameters,
+    weight: f64,
+    shares: &Shares,
+) -> Vec<Draw> {
+    let all = |parameters: &Parameters| -> Vec<Vec<(Law, f64)>> {
+        let of_parts = parts.iter();
+        of_parts
+            .map(|bins| laws(bins, parameters, sizes.most))
             .collect()
     };
-    let q = of_node(&|law, node| law.q(node.fraction));
-    let unique: Vec<f64> = laws.iter().zip(&q).map(|(law, q)| q.powf(law.s)).collect();
+    let laws = all(parameters);
+    let of_parts = parts.iter().zip(&laws);
+    let mut draws: Vec<Draw> = of_parts
+        .map(|(bins, laws)| draw(bins, sizes, laws, weight, shares))
+        .collect();
+    let first = &mut draws[0];
+    first.ln_none_below = no_small_class(parts, &laws);
+    first.ln_none_by_keys = if parameters.theta() < FEW_ALIKE {
+        first.ln_none_below.clone()
+    } else {
+        no_small_class(parts, &all(&parameters.without_theta()))
+    };
+    draws
+}
+
+/// One draw of a part.
+fn draw(bins: &Bins, sizes: &Sizes, laws: &[(Law, f64)], weight: f64, shares: &Shares) -> Draw {
+    let left = not_in_file(bins, sizes);
+    let unique: Vec<f64> = laws.iter().map(|(law, q)| q.powf(law.s)).collect();
     let mut found = vec![0.0; bins.cells.len()];
     let mut start = 0;
     for cells in bins.cells.chunk_by(|a, b| a.node == b.node) {
         let node = cells[0].node;
         let frequencies: Vec<f64> = cells.iter().map(|c| bins.frequencies[c.at]).collect();
         let part = &mut found[start..start + cells.len()];
-        shares.at(&frequencies, laws[node].s, q[node], |at, value| {
+        let (law, q) = &laws[node];
+        shares.at(&frequencies, law.s, *q, |at, value| {
             part[at] = value.min(1.0).max(least_found(frequencies[at], left))
         });
         start += cells.len();
@@ -211,14 +241,13 @@ fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares
         ln_none_by_keys: Vec::new(),
     };
     for (node, load) in bins.loads.iter().enumerate() {
-        let first =
-            (alone(laws[node].s, q[node]).max(draw.unique[node])).max(least_found(1.0, left));
+        let (law, q) = &laws[node];
+        let first = (alone(law.s, *q).max(draw.unique[node])).max(least_found(1.0, left));
         draw.tau1 += load.unique * draw.unique[node];
         draw.tau2 += load.unique * first;
         // 1/F is 1, or at most 1/2.
         let square = draw.unique[node] + 0.5 * (first - draw.unique[node]);
         draw.variance2 += load.unique * (square - first * first).max(0.0);
-        let law = &laws[node];
         draw.unique_people += load.outside_alone * (-law.s * (law.r / law.s).ln_1p()).exp();
         draw.keys += load.outside * law.ln_mean_inverse(1.0).exp();
     }
@@ -232,15 +261,6 @@ fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares
     draw.reidentifications = draw.reidentifications.max(draw.tau2);
     draw.unique_people += draw.tau1;
     draw.keys += draw.reidentifications;
-    draw.ln_none_below = no_small_class(bins, &laws, &q);
-    draw.ln_none_by_keys = if parameters.theta() < FEW_ALIKE {
-        draw.ln_none_below.clone()
-    } else {
-        let laws = parameters.without_theta().at_nodes(&bins.nodes, sizes.most);
-        let by_keys = laws.iter().zip(&bins.nodes);
-        let q: Vec<f64> = by_keys.map(|(law, node)| law.q(node.fraction)).collect();
-        no_small_class(bins, &laws, &q)
-    };
     draw
 }
 
@@ -250,8 +270,8 @@ fn least_found(f: f64, left: f64) -> f64 {
 }
 
 /// ln P(every class of the file has more than m people), m = 1, 2, ... until that is sure not to
-/// be so.
-fn no_small_class(bins: &Bins, laws: &[Law], q: &[f64]) -> Vec<f64> {
+/// be so; `laws` of the nodes of every part, each with its `q`.
+fn no_small_class(bins: &[Bins], laws: &[Vec<(Law, f64)>]) -> Vec<f64> {
     struct Part {
         f: f64,
         judged: f64,
@@ -262,22 +282,27 @@ fn no_small_class(bins: &Bins, laws: &[Law], q: &[f64]) -> Vec<f64> {
         sum: f64,
         ln_none: f64,
     }
-    let of_cell = |cell: &Cell| {
-        let f = bins.frequencies[cell.at];
-        Part {
-            f,
-            judged: cell.judged,
-            s: laws[cell.node].s + f - 1.0,
-            q: q[cell.node],
-            term: 0.0,
-            sum: 0.0,
-            ln_none: 0.0,
-        }
+    let of_bins = |(bins, laws): (&'_ Bins, &'_ Vec<(Law, f64)>)| -> Vec<Part> {
+        let small = bins
+            .cells
+            .iter()
+            .filter(|cell| cell.judged > 0.0 && bins.frequencies[cell.at] <= SMALL as f64);
+        let of_cell = |cell: &Cell| {
+            let f = bins.frequencies[cell.at];
+            let (law, q) = laws[cell.node];
+            Part {
+                f,
+                judged: cell.judged,
+                s: law.s + f - 1.0,
+                q,
+                term: 0.0,
+                sum: 0.0,
+                ln_none: 0.0,
+            }
+        };
+        small.map(of_cell).collect()
     };
-    let mut parts: Vec<Part> = (bins.cells.iter())
-        .filter(|cell| cell.judged > 0.0 && bins.frequencies[cell.at] <= SMALL as f64)
-        .map(of_cell)
-        .collect();
+    let mut parts: Vec<Part> = bins.iter().zip(laws).flat_map(of_bins).collect();
     let mut ln_none: Vec<f64> = Vec::new();
     for m in 1..=SMALL {
         let mut ln = 0.0;
@@ -309,9 +334,11 @@ fn no_small_class(bins: &Bins, laws: &[Law], q: &[f64]) -> Vec<f64> {
         }
         if m == 1 {
             // Members of one household are never alone.
-            for (node, load) in bins.loads.iter().enumerate() {
-                let alone = q[node].powf(laws[node].s).min(1.0 - 1e-12);
-                ln += load.unique * (-alone).ln_1p();
+            for (bins, laws) in bins.iter().zip(laws) {
+                for (load, (law, q)) in bins.loads.iter().zip(laws) {
+                    let alone = q.powf(law.s).min(1.0 - 1e-12);
+                    ln += load.unique * (-alone).ln_1p();
+                }
             }
         }
         ln_none.push(ln_none.last().map_or(ln, |&before| ln.min(before)));
@@ -338,10 +365,7 @@ pub(super) fn measures(
     let points = Posterior::new(&parts[0], sizes.most).draws(monitor)?;
     let shares = Shares::new(bounded);
     let draws = parallel::try_map(&points, monitor, |(parameters, weight)| {
-        let all = parts
-            .iter()
-            .map(|bins| draw(bins, sizes, parameters, *weight, &shares));
-        Ok(all.collect::<Vec<Draw>>())
+        Ok(draws(parts, sizes, parameters, *weight, &shares))
     })?;
     // In the order of the sums below, so that the average of ones is one.
     let total: f64 = draws.iter().map(|draw| draw[0].weight).sum();
@@ -387,17 +411,8 @@ fn together(parts: Vec<Draw>) -> Option<Draw> {
         all.reidentifications += part.reidentifications;
         all.variance2 += part.variance2;
         all.variance_found += part.variance_found;
-        all.ln_none_below = of_both(&all.ln_none_below, &part.ln_none_below);
-        all.ln_none_by_keys = of_both(&all.ln_none_by_keys, &part.ln_none_by_keys);
         all
     })
-}
-
-/// ln P of no small class in two parts.
-fn of_both(one: &[f64], other: &[f64]) -> Vec<f64> {
-    (0..one.len().max(other.len()))
-        .map(|m| none_below(one, m) + none_below(other, m))
-        .collect()
 }
 
 /// The five measures of one draw or copy, in the order of [`Measures`].

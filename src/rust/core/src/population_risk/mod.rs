@@ -153,6 +153,7 @@ impl Part {
         design: &Design<'_>,
         known: &[bool],
         pattern: &[u64],
+        fitted: bool,
         monitor: &Monitor,
     ) -> Result<Self> {
         let rows = table.rows_complete_on(known);
@@ -178,7 +179,7 @@ impl Part {
         let groups = table.group(monitor)?;
         let classes = Classes::new(&table, &groups, &design, &judged, monitor)?;
         let network = network::network(&classes, monitor)?;
-        let bins = Bins::new(&classes, &network.ln_p);
+        let bins = Bins::new(&classes, &network.ln_p, fitted);
         let neighbours_alike = match table.multiplicity() {
             None => neighbours_alike(&groups),
             Some(_) => 0.0,
@@ -301,9 +302,9 @@ pub fn population_risk(
     });
     let parts = order
         .iter()
-        .map(|known| {
-            let known: Vec<bool> = (0..d).rev().map(|v| known >> v & 1 == 1).collect();
-            Part::new(table, design, &known, &pattern, monitor)
+        .map(|bits| {
+            let known: Vec<bool> = (0..d).rev().map(|v| bits >> v & 1 == 1).collect();
+            Part::new(table, design, &known, &pattern, *bits == order[0], monitor)
         })
         .collect::<Result<Vec<Part>>>()?;
     let Some(first) = parts.first() else {
@@ -343,13 +344,14 @@ pub fn population_risk(
         for (((rows, judged, groups, classes), bins), of) in judged.iter().zip(&bins).zip(&of_bins)
         {
             let of_class = |class: usize| {
+                if classes.judged[class] == 0.0 {
+                    return (0.0, 0.0);
+                }
                 let members = classes.members[class];
                 let found = bins.of_class(class, classes.counts[class], &of.found) / members;
-                if classes.judged[class] > 0.0 {
-                    let beyond = bins.beyond(classes.counts[class], measures::RECURRED);
-                    let of_kind: &mut f64 = &mut largest[usize::from(bounded && beyond)];
-                    *of_kind = of_kind.max(found);
-                }
+                let beyond = bins.beyond(classes.counts[class], measures::RECURRED);
+                let of_kind: &mut f64 = &mut largest[usize::from(bounded && beyond)];
+                *of_kind = of_kind.max(found);
                 (
                     found,
                     if members < 1.5 {
