@@ -38,11 +38,11 @@
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
 #' A missing value matches every value, so that a few incomplete records can be the only matches
-#' of hundreds. Measures that count matches are `"unclear"` if more than 3% of the records have
-#' too few matches without these, and each of these stands for more than 10 records (for more
-#' than 100 if it misses at most half of the key variables). This can happen after
-#' `suppress_cells(rule = "shared")`, whose suppressed values count as matches of others, but
-#' not under the other rules.
+#' of hundreds. Measures that count matches are `"unclear"` if a record has too few matches without
+#' those that miss every key variable, or if more than 3% have too few without incomplete records
+#' that stand for more than 10 each (for more than 100 if they miss at most half of the key
+#' variables). This can happen after `suppress_cells(rule = "shared")`, whose suppressed values
+#' count as matches of others, but not under the other rules.
 #'
 #' Verdicts take missing values as unknown. If released columns reveal or narrow them, measures that
 #' count matches are `"unclear"`: a suppressed age is known from the year of birth. Nor is any
