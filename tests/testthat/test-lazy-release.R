@@ -70,7 +70,7 @@ for (engine in setdiff(suite_engines, "data frame")) {
         }
         expected <- perturb(ordered)
         expect_gt(expected$estimates$n_changed, 0)
-        for (chunk_size in if (engine %in% c("spark", "duckdb")) 80 else c(7, 1e6)) {
+        for (chunk_size in if (engine %in% c("spark", "duckdb")) 80 else c(40, 1e6)) {
           found <- perturb(table, row_id = "id", into = new_name(), chunk_size = chunk_size)
           info <- paste(engine, text, paste(names(more), collapse = " "), chunk_size)
           expect_same_release(found, expected, info)
@@ -107,7 +107,7 @@ for (engine in setdiff(suite_engines, "data frame")) {
       }
       expected <- blank(ordered)
       expect_gt(expected$estimates$n_suppressed, 0)
-      for (chunk_size in if (engine %in% c("spark", "duckdb")) 80 else c(7, 1e6)) {
+      for (chunk_size in if (engine %in% c("spark", "duckdb")) 80 else c(40, 1e6)) {
         found <- blank(table, row_id = "id", into = new_name(), chunk_size = chunk_size)
         info <- paste(engine, i, chunk_size)
         expect_same_release(found, expected, info)
