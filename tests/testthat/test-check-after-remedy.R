@@ -59,7 +59,8 @@ test_that("no second check condemns what a remedy cured, or passes a file that i
     file[[1]] <- file[[1]][unlist(file[-1])]
     for (hh_id in unique(list(NULL, file[[4]]))) {
       before <- quietly(sdc_file(file[[1]], file[[2]], weight_var = file[[3]], hh_id = hh_id))
-      for (rule in c("own", "shared", "strict")) for (k in c(2, 3, 5)) {
+      # The default rule with every k, the others with one.
+      for (rule in c("own", "shared", "strict")) for (k in if (rule == "own") c(2, 3, 5) else 3) {
         info <- paste(name, hh_id, rule, k)
         remedy <- quietly(suppress_cells(before, k = k, rule = rule))
         released <- quietly(release_data(remedy, keep_ids = file[[4]]))
@@ -97,7 +98,7 @@ test_that("no second check condemns what a remedy cured, or passes a file that i
         expect_identical(of("k"), as.double(least_matches(released[file[[2]]])), info = info)
         expect_gte(of("k"), k)
         expect_identical(of("k", "n_records_above"), 0L, info = info)
-        if (k > 2) next
+        if (k != 3) next
         # The result itself, and a rule that was not kept.
         direct <- quietly(file_check(remedy, limit = limit))$estimates
         # The release is in another order: sums of the law round in another way, and neighbours

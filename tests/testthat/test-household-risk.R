@@ -13,8 +13,8 @@ random_homes <- function(seed) {
   )[sample(n), ]
 }
 
-test_that("all, two and one known member agree with brute force on 1,000 files", {
-  for (seed in 1:1000) {
+test_that("all, two and one known member agree with brute force on 300 files", {
+  for (seed in 1:300) {
     data <- random_homes(seed)
     keys <- if (seed %% 3) c("a", "b") else "a"
     # A missing value is one of its own.
