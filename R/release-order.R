@@ -340,6 +340,34 @@ blanked_codes <- function(codes, rows) {
   codes
 }
 
+# The released columns. Levels in the order in which their values first appear are sorted, if the
+# first record of one is protected.
+with_sorted_levels <- function(released, from) {
+  if (!is.data.frame(from) || !is.data.frame(released)) {
+    return(released)
+  }
+  for (name in intersect(names(released), names(from))) {
+    x <- released[[name]]
+    if (levels_tell(from[[name]], x)) {
+      sorted <- sorted_values(levels(x))
+      kept <- attributes(x)
+      x <- match(levels(x), sorted)[as.integer(x)]
+      released[[name]] <- structure(x, levels = sorted, class = kept$class, label = kept$label)
+    }
+  }
+  released
+}
+
+levels_tell <- function(before, after) {
+  if (!is.factor(after) || is.ordered(after) || !is.factor(before) || identical(before, after)) {
+    return(FALSE)
+  }
+  seen <- unique(as.integer(before)[!is.na(before)])
+  first <- match(seen, as.integer(before))
+  protected <- !mapply(identical, as.character(after)[first], levels(before)[seen])
+  any(protected) && !is.unsorted(seen) && is.unsorted(value_rank(levels(after)))
+}
+
 shuffle_advice <- paste(
   "release_data() puts the records in a secret order; x$data keeps theirs.",
   "release_data(x, shuffle = FALSE) releases them as they are."

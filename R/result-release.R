@@ -48,10 +48,11 @@
 #' all steps give it to [utility_loss()] as `before`.
 #'
 #' **Levels, labels, row names.** A level of a factor or a value label that no released
-#' record has would name a suppressed value, so both are dropped, from all columns. Codes
-#' that are declared missing stay if they occur. Row names become numbers. Attributes that
-#' could carry values are dropped: columns keep their class, levels, labels, units, time zone
-#' and formats, and the data frame is a data frame, tibble or data.table.
+#' record has would name a suppressed value, so both are dropped, from all columns. Levels in the
+#' order in which their values first appear are sorted, if the first record of one is protected.
+#' Codes that are declared missing stay if they occur. Row names become numbers. Columns keep their
+#' class, levels, labels, units, time zone and formats but no other attributes, and the data frame
+#' is a data frame, tibble or data.table.
 #'
 #' @param x A result of [invariant_pram()] or [suppress_cells()], a recoded file, or an sdcMicroObj
 #'   that was changed.
@@ -254,6 +255,7 @@ release_data.sdcMicroObj <- function(x, ..., shuffle = NULL, new_ids = NULL, kee
     order = chain_told(from, file$data, changed, file$roles$hh_id),
     columns = chain_told_by_columns(from, NULL, file$data, changed, file$roles$hh_id, changed)
   )
+  file$data <- with_sorted_levels(file$data, from)
   release_file(file, shuffle, new_ids, keep_ids, drop)
 }
 

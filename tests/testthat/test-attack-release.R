@@ -302,6 +302,39 @@ test_that("value labels that no record needs do not leave, in the files of other
   }
 })
 
+test_that("levels in the order of the records do not tell the first of them", {
+  set.seed(5)
+  jobs <- sprintf("job%02d", sample(40))
+  data <- data.frame(job = c(jobs, sample(rep(jobs, 6))), sex = rep(c("f", "m"), c(40, 240)))
+  data$v <- round(stats::rnorm(280))
+  # As readr and data.table read text.
+  data$job <- structure(factor(data$job, jobs), label = "Occupation")
+  hidden <- function(x) {
+    released <- quietly(release_data(x, shuffle = FALSE))
+    expect_true(any(!mapply(identical, as.character(released$job)[1:40], jobs)))
+    expect_identical(levels(released$job), sort(levels(released$job)))
+    expect_identical(attr(released$job, "label"), "Occupation")
+    expect_identical(as.character(released$job), as.character(x$data$job))
+    # What stays is what it was.
+    same <- 41:nrow(data)
+    expect_true(mean(as.character(released$job)[same] == as.character(data$job)[same]) > 0.5)
+  }
+  hidden(quietly(suppress_cells(data, c("job", "sex"), k = 3, importance = c(sex = Inf))))
+  hidden(quietly(suppress_cells(
+    tibble::as_tibble(data), c("job", "sex"), k = 3, importance = c(sex = Inf)
+  )))
+  # Every first record is shown: the levels stay, as the user made them.
+  twice <- rbind(data[41:280, ], data)
+  twice$job <- factor(twice$job, unique(twice$job))
+  x <- quietly(suppress_cells(twice, c("job", "sex"), k = 3, importance = c(sex = Inf)))
+  expect_identical(levels(quietly(release_data(x))$job), levels(twice$job))
+  # Half of the jobs have one record, which PRAM exchanges.
+  data <- data[c(1:40, which(as.character(data$job)[41:280] %in% jobs[1:20]) + 40), ]
+  attr(data$job, "label") <- "Occupation"
+  set.seed(1)
+  hidden(quietly(invariant_pram(data, "job", max_match_prob = 0.5)))
+})
+
 test_that("a recoded file leaves without the levels of its source", {
   data <- attacked_file()
   found <- quiet(recode_search(
