@@ -266,6 +266,21 @@ coarse_sums <- function(x, exact) {
       }
     }
   }
+  # The least number of keys is that of the file.
+  if (inherits(x, "sdc_population_risk") && has_few_uniques(exact)) {
+    x$estimates$low[x$estimates$measure == "correctness"] <- NA_real_
+  }
+  if (inherits(x, "sdc_invariant_pram") && has_few_uniques(exact)) {
+    n_cells <- exact$estimates$n_cells
+    x$estimates$n_cells <- in_steps(n_cells, least_alike / n_cells, n_cells)
+  }
+  # The number of keys follows from theta, which that of unique people is where alpha is 0.
+  if (inherits(x, "sdc_population_uniqueness") && has_few_uniques(exact)) {
+    for (name in c("population_uniqueness", "n_population_unique", "theta")) {
+      value <- exact$estimates[[name]]
+      x$estimates[[name]] <- in_steps(value, 2 * least_alike / exact$diagnostics$n_cells, value)
+    }
+  }
   # T is the number of groups by that of records.
   if (inherits(x, "sdc_file_check") && has_few_uniques(exact)) {
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
@@ -278,7 +293,14 @@ coarse_sums <- function(x, exact) {
 
 has_few_uniques <- function(x) {
   e <- x$estimates
-  n_unique <- if (has_measures(x)) {
+  n_unique <- if (inherits(x, "sdc_population_risk")) {
+    alone <- judged_rows(x)$prob_unique > 0
+    sum((if (is.null(x$records)) judged_times(x) else 1) * alone, na.rm = TRUE)
+  } else if (inherits(x, "sdc_population_uniqueness")) {
+    round(x$diagnostics$sample_uniqueness * x$diagnostics$n)
+  } else if (inherits(x, "sdc_invariant_pram")) {
+    sum(x$cells$count == 1)
+  } else if (has_measures(x)) {
     e$value[e$measure == "n_unique"]
   } else {
     c(e$n_unique, e$n_single_before, e$n_single_candidate)

@@ -68,6 +68,11 @@ coarse_result <- function(x) {
     shown$estimates$value[e$measure %in% told_margins] <- NA_real_
     shown$estimates$baseline[e$measure != "l_distinct"] <- NA_real_
   }
+  # How many uniques are among its violations is not known here, and the number of cells tells it.
+  if (inherits(x, "sdc_exhaustive_tabulation")) {
+    shown$estimates$n_cells <- in_steps(e$n_cells, least_alike / e$n_cells, e$n_cells)
+    shown$estimates$prop_cells <- NA_real_
+  }
   if (inherits(x, "sdc_attack_release")) {
     shown$estimates$baseline[e$attack == "attribute"] <- NA_real_
   }

@@ -305,3 +305,29 @@ test_that("the risk of one key set does not tell the number of equivalence class
   expect_identical(found[2, few], rep(0, sum(few)))
   expect_gt(max(found[2, !few]), 0)
 })
+
+test_that("no measure tells the number of classes that another withholds", {
+  set.seed(7)
+  n <- 2000
+  data <- data.frame(
+    a = sample(1:4, n, TRUE, c(0.4, 0.3, 0.2, 0.1)), b = sample(c("m", "f"), n, TRUE),
+    c = sample(1:5, n, TRUE), w = rep(c(10, 20), n / 2)
+  )
+  data[1:4, 1:3] <- list(c(5, 5, 5, 1), c("m", "f", "m", "m"), c(1, 1, 2, 1))
+  file <- sdc_file(data, keys, weight_var = "w")
+  n_classes <- nrow(unique(data[keys]))
+  figures <- figures_of(quietly(list(
+    individual_risk(file), population_risk(file), exhaustive_tabulation(file, dims = 3),
+    invariant_pram(file, max_match_prob = 0.9, unprotected = "keep")
+  )))
+  # As a number, or as a share of the people.
+  told <- figures$value == n_classes | figures$value == signif(n_classes / sum(data$w), 3)
+  expect_identical(figures$place[told], character())
+  expect_identical(figures$value[grepl("tabulation n_cells", figures$place)], 45)
+  # Ewens: the expected number of classes is a sum of theta / (theta + i).
+  theta <- shown_as(list(quietly(population_uniqueness(file))), "theta")
+  exact <- quietly(population_uniqueness(file))$estimates$theta
+  classes <- function(theta) sum(theta / (theta + seq_len(n) - 1))
+  expect_equal(round(classes(exact)), n_classes)
+  expect_gt(abs(classes(theta) - n_classes), 1)
+})
