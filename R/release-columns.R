@@ -224,11 +224,14 @@ protected_values <- function(codes, n, asked, released) {
     # Values of others; a recoding has new ones.
     exchanged = if (!any(new)) differs, rows = which(original > 0 & shown != original)
   )
-  group <- if (comparable) replace(integer(n), differs[new], shown[differs[new]]) else released
-  group <- joined_groups(original, group)
+  # A new value, or one of those that were joined, as the limit of a top code.
+  showing <- function(values) ifelse(shown %in% values, shown, 0L)
+  group <- joined_groups(original, if (comparable) showing(shown[differs]) else released)
+  if (is.null(group) && any(new)) group <- joined_groups(original, showing(shown[differs[new]]))
   if (is.null(group)) {
     return(v)
   }
+  v["exchanged"] <- list(NULL)
   # A group is not one of its values, but reveals its value if it has only one.
   v$shown[group > 0] <- 0L
   if (!comparable) v$rows <- v$rows[group[v$rows] > 0 | released[v$rows] == 0]
@@ -248,15 +251,17 @@ joined_groups <- function(original, group) {
   }
 }
 
-# The values that were joined. An intruder who sees the group guesses its commonest value.
+# The values that were joined, of which those that stay are not protected. An intruder who sees the
+# group guesses its commonest value.
 joined_values <- function(v, group) {
   rows <- which(group > 0 & v$codes > 0)
   fit <- column_fit(group[rows], v$codes[rows])
   guess <- replace(integer(length(group)), rows, fit$best[match(group[rows], fit$group)])
   codes <- replace(integer(length(group)), rows, v$codes[rows])
   list(
-    codes = codes, shown = integer(length(group)), compared = TRUE, missing = FALSE, rows = rows,
-    group = group, guess = guess, guessed = mean(guess[rows] == codes[rows])
+    codes = codes, shown = integer(length(group)), compared = TRUE, missing = FALSE,
+    rows = intersect(rows, v$rows), group = group, guess = guess,
+    guessed = mean(guess[rows] == codes[rows])
   )
 }
 

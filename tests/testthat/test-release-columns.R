@@ -1630,3 +1630,23 @@ test_that("records that are left because they are alike tell nothing of the othe
   told <- quietly(file_check(d, keys))$diagnostics$told_missing
   expect_identical(told$n[told$by == "division" & told$variable == "income"], 60L)
 })
+
+test_that("values coded to one of their group are compared with its commonest", {
+  set.seed(3)
+  data <- data.frame(age = sample(c(rep(20, 700), rep(21:66, 40), rep(67, 120), rep(72, 320))))
+  data$sex <- sample(c("f", "m"), nrow(data), TRUE, c(0.6, 0.4))
+  data$retired <- ifelse(data$age >= 60, "yes", "no")
+  data$pension <- ifelse(data$age == 72, "full", ifelse(data$age == 67, "part", "none"))
+  told <- function(columns, ...) {
+    file <- sdc_file(data[c("age", columns)], "age")
+    quietly(file_check(release_data(top_code(file, ...))))
+  }
+  # All 320 coded ages are 72, and 72 is the commonest from 67 on: nothing tells more than that.
+  page <- told(c("sex", "retired"), age = 67)
+  expect_identical(NROW(page$diagnostics$told_before), 0L)
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
+  # From 60 on guesses are right for 320 of 720 records, and the pension for 440.
+  found <- told(c("sex", "pension"), age = 60)$diagnostics$told_before
+  expect_identical(found$by, "pension")
+  expect_identical(found$n, 440L)
+})
