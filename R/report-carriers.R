@@ -266,27 +266,41 @@ coarse_sums <- function(x, exact) {
       }
     }
   }
-  # The least number of keys is that of the file.
-  if (inherits(x, "sdc_population_risk") && has_few_uniques(exact)) {
-    x$estimates$low[x$estimates$measure == "correctness"] <- NA_real_
-  }
-  if (inherits(x, "sdc_invariant_pram") && has_few_uniques(exact)) {
-    n_cells <- exact$estimates$n_cells
-    x$estimates$n_cells <- in_steps(n_cells, least_alike / n_cells, n_cells)
-  }
-  # The number of keys follows from theta, which that of unique people is where alpha is 0.
-  if (inherits(x, "sdc_population_uniqueness") && has_few_uniques(exact)) {
-    for (name in c("population_uniqueness", "n_population_unique", "theta")) {
-      value <- exact$estimates[[name]]
-      x$estimates[[name]] <- in_steps(value, 2 * least_alike / exact$diagnostics$n_cells, value)
-    }
-  }
   # T is the number of groups by that of records.
   if (inherits(x, "sdc_file_check") && has_few_uniques(exact)) {
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
     value <- x$estimates$value[of_sets]
     n_groups <- value * exact$settings$n
     x$estimates$value[of_sets] <- in_steps(value, least_alike / n_groups, value)
+  }
+  x
+}
+
+# The number of keys in steps, and what tells it, where few uniques would follow.
+coarse_classes <- function(x, exact) {
+  of <- function(...) inherits(exact, paste0("sdc_", c(...)))
+  e <- exact$estimates
+  coarser <- function(names, share) {
+    for (name in names) {
+      x$estimates[[name]] <<- in_steps(x$estimates[[name]], share, e[[name]])
+    }
+  }
+  if (of("exhaustive_tabulation")) {
+    # How many uniques are among the violations is not known here.
+    coarser("n_cells", least_alike / e$n_cells)
+    x$estimates$prop_cells <- NA_real_
+  } else if (of("invariant_pram", "population_uniqueness", "population_risk")) {
+    if (!has_few_uniques(exact)) {
+      return(x)
+    }
+    if (of("invariant_pram")) coarser("n_cells", least_alike / e$n_cells)
+    # theta, which is the number of unique people where alpha is 0, has the number of keys.
+    if (of("population_uniqueness")) {
+      figures <- c("population_uniqueness", "n_population_unique", "theta")
+      coarser(figures, 2 * least_alike / exact$diagnostics$n_cells)
+    }
+    # The population has the keys of the file at least.
+    if (of("population_risk")) x$estimates$low[e$measure == "correctness"] <- NA_real_
   }
   x
 }

@@ -58,7 +58,7 @@ coarse_result <- function(x) {
       shown$estimates[[name]] <- as.double(Map(shared_figure, e[[name]], alike))
     }
   }
-  shown <- coarse_sums(shown, x)
+  shown <- coarse_classes(coarse_sums(shown, x), x)
   for (name in intersect(told_sizes, names(e))) shown$estimates[[name]] <- NA_real_
   for (name in intersect(told_shares, names(e))) {
     few <- length(unlist(key_names(x))) < 3
@@ -67,11 +67,6 @@ coarse_result <- function(x) {
   if (inherits(x, "sdc_attribute_risk")) {
     shown$estimates$value[e$measure %in% told_margins] <- NA_real_
     shown$estimates$baseline[e$measure != "l_distinct"] <- NA_real_
-  }
-  # How many uniques are among its violations is not known here, and the number of cells tells it.
-  if (inherits(x, "sdc_exhaustive_tabulation")) {
-    shown$estimates$n_cells <- in_steps(e$n_cells, least_alike / e$n_cells, e$n_cells)
-    shown$estimates$prop_cells <- NA_real_
   }
   if (inherits(x, "sdc_attack_release")) {
     shown$estimates$baseline[e$attack == "attribute"] <- NA_real_
