@@ -224,10 +224,15 @@ protected_values <- function(codes, n, asked, released) {
     # Values of others; a recoding has new ones.
     exchanged = if (!any(new)) differs, rows = which(original > 0 & shown != original)
   )
-  # A new value, or one of those that were joined, as the limit of a top code.
+  # A new value, or one of those that were joined, as the limit of a top code; few values that
+  # differ were exchanged.
   showing <- function(values) ifelse(shown %in% values, shown, 0L)
-  group <- joined_groups(original, if (comparable) showing(shown[differs]) else released)
-  if (is.null(group) && any(new)) group <- joined_groups(original, showing(shown[differs[new]]))
+  many <- length(differs) >= 10 * length(unique(shown[differs]))
+  limits <- if (comparable && many) showing(shown[differs])
+  group <- if (length(limits)) joined_groups(original, limits)
+  if (is.null(group)) {
+    group <- joined_groups(original, if (comparable) showing(shown[differs[new]]) else released)
+  }
   if (is.null(group)) {
     return(v)
   }
