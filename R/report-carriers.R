@@ -278,29 +278,25 @@ coarse_sums <- function(x, exact) {
 
 # The number of keys in steps, and what tells it, where few uniques would follow.
 coarse_classes <- function(x, exact) {
-  of <- function(...) inherits(exact, paste0("sdc_", c(...)))
+  of <- function(name) inherits(exact, paste0("sdc_", name))
   e <- exact$estimates
-  coarser <- function(names, share) {
-    for (name in names) {
-      x$estimates[[name]] <<- in_steps(x$estimates[[name]], share, e[[name]])
+  coarser <- function(name, share) {
+    x$estimates[[name]] <<- in_steps(x$estimates[[name]], share, e[[name]])
+  }
+  # How many uniques are among the violations of tables is not known here.
+  if (of("exhaustive_tabulation") || of("invariant_pram") && has_few_uniques(exact)) {
+    coarser("n_cells", least_alike / e$n_cells)
+  }
+  if (of("exhaustive_tabulation")) x$estimates$prop_cells <- NA_real_
+  # theta, which is the number of unique people where alpha is 0, has the number of keys.
+  if (of("population_uniqueness") && has_few_uniques(exact)) {
+    for (name in c("population_uniqueness", "n_population_unique", "theta")) {
+      coarser(name, 2 * least_alike / exact$diagnostics$n_cells)
     }
   }
-  if (of("exhaustive_tabulation")) {
-    # How many uniques are among the violations is not known here.
-    coarser("n_cells", least_alike / e$n_cells)
-    x$estimates$prop_cells <- NA_real_
-  } else if (of("invariant_pram", "population_uniqueness", "population_risk")) {
-    if (!has_few_uniques(exact)) {
-      return(x)
-    }
-    if (of("invariant_pram")) coarser("n_cells", least_alike / e$n_cells)
-    # theta, which is the number of unique people where alpha is 0, has the number of keys.
-    if (of("population_uniqueness")) {
-      figures <- c("population_uniqueness", "n_population_unique", "theta")
-      coarser(figures, 2 * least_alike / exact$diagnostics$n_cells)
-    }
-    # The population has the keys of the file at least.
-    if (of("population_risk")) x$estimates$low[e$measure == "correctness"] <- NA_real_
+  # The population has the keys of the file at least.
+  if (of("population_risk") && has_few_uniques(exact)) {
+    x$estimates$low[e$measure == "correctness"] <- NA_real_
   }
   x
 }
@@ -327,7 +323,9 @@ in_steps <- function(x, share, of) {
   least <- share * abs(of)
   power <- 10^floor(log10(least))
   step <- power * c(1, 2, 5, 10)[findInterval(least / power, c(0, 1, 2, 5), left.open = TRUE)]
-  fine <- !(least > 0) | step <= 10^(floor(log10(abs(of))) - stated_digits + 1)
+  # Whole numbers are stated with all their digits.
+  stated <- ifelse(x == round(x), 1, 10^(floor(log10(abs(of))) - stated_digits + 1))
+  fine <- !(least > 0) | step <= stated
   ifelse(fine, x, ifelse(step > abs(of) / 2, NA_real_, signif(round(x / step) * step, 12)))
 }
 

@@ -331,3 +331,16 @@ test_that("no measure tells the number of classes that another withholds", {
   expect_equal(round(classes(exact)), n_classes)
   expect_gt(abs(classes(theta) - n_classes), 1)
 })
+
+test_that("the number of many classes is rounded, too", {
+  data <- expand.grid(copy = 1:3, b = 1:30, a = 1:40)[c("a", "b")]
+  data <- rbind(data, data.frame(a = 101:103, b = 1))
+  data$w <- 20
+  file <- sdc_file(data, c("a", "b"), weight_var = "w")
+  figures <- figures_of(quietly(list(
+    individual_risk(file), exhaustive_tabulation(file, dims = 2)
+  )))
+  shown <- figures$value[grepl("n_cells 1$", figures$place)]
+  expect_identical(shown, 1205)
+  expect_false(1203 %in% figures$value)
+})
