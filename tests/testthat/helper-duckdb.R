@@ -9,6 +9,7 @@ connect_duckdb <- function() {
   }
   python <- Sys.getenv("SDCRISK_PYTHON")
   testthat::skip_if(!nzchar(python), "neither R package duckdb nor SDCRISK_PYTHON is there")
+  testthat::skip_if_not_installed("processx")
   place <- tempfile("sdcrisk-duckdb-")
   dir.create(place)
   process <- duckdb_start(python, place)
