@@ -71,7 +71,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
       told_by_order = order_told, torn = asked$torn,
       earlier = earlier
     ),
-    call = this_call, data = with_sorted_levels(released$data, from),
+    call = this_call, data = with_sorted_levels(released$data, data),
     order = if (anyNA(order_told$by)) secret_order(n), cells = cells,
     blocks = pram_blocks(cells, drawn), variables = variables,
     plausibility = pram_plausibility(table, others, released)

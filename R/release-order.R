@@ -342,17 +342,17 @@ blanked_codes <- function(codes, rows) {
 
 # The released columns. Levels in the order in which their values first appear are sorted, if the
 # first record of one is protected.
-with_sorted_levels <- function(released, from) {
-  if (!is.data.frame(from) || !is.data.frame(released)) {
+with_sorted_levels <- function(released, before) {
+  if (!is.data.frame(before) || !is.data.frame(released)) {
     return(released)
   }
-  for (name in intersect(names(released), names(from))) {
+  for (name in intersect(names(released), names(before))) {
     x <- released[[name]]
-    if (levels_tell(from[[name]], x)) {
+    if (levels_tell(before[[name]], x)) {
       sorted <- sorted_values(levels(x))
-      kept <- attributes(x)
-      x <- match(levels(x), sorted)[as.integer(x)]
-      released[[name]] <- structure(x, levels = sorted, class = kept$class, label = kept$label)
+      codes <- match(levels(x), sorted)[as.integer(x)]
+      attributes(codes) <- replace(attributes(x), "levels", list(sorted))
+      released[[name]] <- codes
     }
   }
   released
@@ -365,7 +365,10 @@ levels_tell <- function(before, after) {
   seen <- unique(as.integer(before)[!is.na(before)])
   first <- match(seen, as.integer(before))
   protected <- !mapply(identical, as.character(after)[first], levels(before)[seen])
-  any(protected) && !is.unsorted(seen) && is.unsorted(value_rank(levels(after)))
+  # Of many levels one may have been moved, as relevel() does. They may be reversed.
+  against <- min(sum(diff(seen) < 0), sum(diff(seen) > 0))
+  in_order <- against <= if (length(seen) >= 10) 2 else 0
+  in_order && any(protected) && is.unsorted(value_rank(levels(after)))
 }
 
 shuffle_advice <- paste(

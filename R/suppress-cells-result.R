@@ -43,7 +43,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       told_by_columns = told, told_by_order = order_told,
       earlier = earlier
     ),
-    call = this_call, data = with_sorted_levels(released, from), cells = cells,
+    call = this_call, data = with_sorted_levels(released, data), cells = cells,
     variables = variables,
     order = if (anyNA(order_told$by)) secret_order(n_records(data)),
     sets = suppression_by_set(found, sets, settings, table$times)

@@ -323,6 +323,27 @@ test_that("levels in the order of the records do not tell the first of them", {
   hidden(quietly(suppress_cells(
     tibble::as_tibble(data), c("job", "sex"), k = 3, importance = c(sex = Inf)
   )))
+  # Reversed, or with one level moved to the front or the end.
+  for (order in list(rev(jobs), c(jobs[[7]], jobs[-7]), c(jobs[-7], jobs[[7]]))) {
+    moved <- replace(data, "job", list(structure(factor(data$job, order), label = "Occupation")))
+    attr(moved$job, "display_width") <- 8L
+    x <- quietly(suppress_cells(moved, c("job", "sex"), k = 3, importance = c(sex = Inf)))
+    expect_identical(attr(x$data$job, "display_width"), 8L)
+    hidden(x)
+  }
+  # Of sdcMicro, too.
+  if (requireNamespace("sdcMicro", quietly = TRUE)) {
+    object <- sdcMicro::createSdcObj(transform(data, sex = factor(sex)), c("job", "sex"))
+    object <- quietly(sdcMicro::kAnon(object, k = 3, importance = c(2, 1)))
+    released <- quietly(release_data(object, shuffle = FALSE))
+    expect_gt(sum(is.na(released$job[1:40])), 0)
+    expect_identical(levels(released$job), sort(levels(released$job)))
+  }
+  # Levels in an order of their own stay.
+  set.seed(2)
+  chosen <- replace(data, "job", list(factor(data$job, sample(jobs))))
+  x <- quietly(suppress_cells(chosen, c("job", "sex"), k = 3, importance = c(sex = Inf)))
+  expect_identical(levels(quietly(release_data(x))$job), levels(chosen$job))
   # Every first record is shown: the levels stay, as the user made them.
   twice <- rbind(data[41:280, ], data)
   twice$job <- factor(twice$job, unique(twice$job))
