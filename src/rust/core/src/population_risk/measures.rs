@@ -172,13 +172,16 @@ fn not_in_file(bins: &Bins, sizes: &Sizes) -> f64 {
     (sizes.most + 1.0 - bins.n_records).max(0.0)
 }
 
-/// The laws at the nodes, each with its `q`.
-fn laws(bins: &Bins, parameters: &Parameters, most: f64) -> Vec<(Law, f64)> {
-    let laws = parameters.at_nodes(&bins.nodes, most);
-    let of_nodes = laws.into_iter().zip(&bins.nodes);
-    of_nodes
-        .map(|(law, node)| (law, law.q(node.fraction)))
-        .collect()
+/// The laws at the nodes of every part, each with its `q`.
+fn laws(parts: &[Bins], parameters: &Parameters, most: f64) -> Vec<Vec<(Law, f64)>> {
+    let of_bins = |bins: &Bins| {
+        let laws = parameters.at_nodes(&bins.nodes, most).into_iter();
+        let with_q = laws
+            .zip(&bins.nodes)
+            .map(|(law, node)| (law, law.q(node.fraction)));
+        with_q.collect()
+    };
+    parts.iter().map(of_bins).collect()
 }
 
 /// One draw of all parts.
@@ -189,23 +192,18 @@ fn draws(
     weight: f64,
     shares: &Shares,
 ) -> Vec<Draw> {
-    let all = |parameters: &Parameters| -> Vec<Vec<(Law, f64)>> {
-        let of_parts = parts.iter();
-        of_parts
-            .map(|bins| laws(bins, parameters, sizes.most))
-            .collect()
-    };
-    let laws = all(parameters);
-    let of_parts = parts.iter().zip(&laws);
-    let mut draws: Vec<Draw> = of_parts
+    let of_parts = laws(parts, parameters, sizes.most);
+    let each = parts.iter().zip(&of_parts);
+    let mut draws: Vec<Draw> = each
         .map(|(bins, laws)| draw(bins, sizes, laws, weight, shares))
         .collect();
     let first = &mut draws[0];
-    first.ln_none_below = no_small_class(parts, &laws);
+    first.ln_none_below = no_small_class(parts, &of_parts);
     first.ln_none_by_keys = if parameters.theta() < FEW_ALIKE {
         first.ln_none_below.clone()
     } else {
-        no_small_class(parts, &all(&parameters.without_theta()))
+        let by_keys = laws(parts, &parameters.without_theta(), sizes.most);
+        no_small_class(parts, &by_keys)
     };
     draws
 }
@@ -282,27 +280,24 @@ fn no_small_class(bins: &[Bins], laws: &[Vec<(Law, f64)>]) -> Vec<f64> {
         sum: f64,
         ln_none: f64,
     }
-    let of_bins = |(bins, laws): (&'_ Bins, &'_ Vec<(Law, f64)>)| -> Vec<Part> {
-        let small = bins
-            .cells
-            .iter()
-            .filter(|cell| cell.judged > 0.0 && bins.frequencies[cell.at] <= SMALL as f64);
-        let of_cell = |cell: &Cell| {
+    let mut parts: Vec<Part> = Vec::new();
+    for (bins, laws) in bins.iter().zip(laws) {
+        for cell in &bins.cells {
             let f = bins.frequencies[cell.at];
-            let (law, q) = laws[cell.node];
-            Part {
-                f,
-                judged: cell.judged,
-                s: law.s + f - 1.0,
-                q,
-                term: 0.0,
-                sum: 0.0,
-                ln_none: 0.0,
+            if cell.judged > 0.0 && f <= SMALL as f64 {
+                let (law, q) = laws[cell.node];
+                parts.push(Part {
+                    f,
+                    judged: cell.judged,
+                    s: law.s + f - 1.0,
+                    q,
+                    term: 0.0,
+                    sum: 0.0,
+                    ln_none: 0.0,
+                });
             }
-        };
-        small.map(of_cell).collect()
-    };
-    let mut parts: Vec<Part> = bins.iter().zip(laws).flat_map(of_bins).collect();
+        }
+    }
     let mut ln_none: Vec<f64> = Vec::new();
     for m in 1..=SMALL {
         let mut ln = 0.0;
