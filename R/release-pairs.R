@@ -162,11 +162,13 @@ are_same <- function(x, y) {
 
 is_same <- function(x, y) abs(x - y) <= 1e-6 * abs(y)
 
-# Number of protected values of each variable that are the same; of missing ones, that are given.
+# Number of protected values of each variable that are the same; of missing ones, that are given,
+# by the share that is the same of the others.
 n_equal <- function(x, amounts, protected) {
   found <- unlist(Map(function(y, v) {
-    x <- x[v$rows]
-    as.double(sum(if (v$missing) is.finite(x) else is_same(x, y[v$rows]), na.rm = TRUE))
+    same <- is_same(x, y)
+    given <- sum(is.finite(x[v$rows]))
+    if (v$missing) round(given * mean(same, na.rm = TRUE)) else sum(same[v$rows], na.rm = TRUE)
   }, amounts, protected))
   not_few(found[found > 0], protected)
 }

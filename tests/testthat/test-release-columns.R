@@ -478,6 +478,20 @@ test_that("the records of a household are counted", {
   expect_false(any(c("hid", "hincome") %in% names(without)))
 })
 
+test_that("missing values are counted as a sum with exceptions gives them", {
+  n <- 1000
+  set.seed(3)
+  d <- data.frame(a = sample(9, n, TRUE), b = sample(9, n, TRUE), c = sample(9, n, TRUE))
+  members <- rowSums(d)
+  d$members <- replace(members, 1:60, members[1:60] + 40)
+  d$members[seq(5, n, 10)] <- NA
+  x <- quietly(file_check(sdc_file(d, "members"), k = 3))
+  told <- x$diagnostics$told_missing
+  # The sum is right in 846 of the 900 others.
+  expect_identical(told$by, "a + b + c")
+  expect_identical(told$n, 94L)
+})
+
 test_that("amounts of money are measurements, numbers of records are identifiers", {
   set.seed(6)
   look <- function(x, name = "x") {
