@@ -47,7 +47,14 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     if (name %in% variables) open <- lapply(open, replace, "ties", FALSE)
     tells_in_any_form(column, if (!name %in% variables) parts$read[[name]], open, least)
   }
-  told <- lapply(rlang::set_names(names(columns)), tells)
+  amounts <- lapply(as.list(data)[names(protected)], amount_of)
+  told <- lapply(rlang::set_names(names(columns)), function(name) {
+    found <- tells(name)
+    if (columns[[name]]$id) {
+      return(found)
+    }
+    best_of(list(found, told_by_line(parts$read[[name]], amounts, protected, name, found)))
+  })
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   } else {
@@ -57,7 +64,6 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)
   if (pairs) {
     among <- if (before && !missing) setdiff(names(columns), variables) else names(columns)
-    amounts <- lapply(as.list(data)[names(protected)], amount_of)
     of_numbers <- told_by_numbers(columns[among], parts$read[among], amounts, protected, told, n)
     told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
     told <- c(told, told_by_pairs(columns[among], protected, told, n))
@@ -374,17 +380,16 @@ told_value <- function(v, column, least, at = sampled_rows(column), near = fit_b
 # back by equal values, see values_shown().
 told_by_others <- function(column, v, least, at, fit, back) {
   # What nothing protects is told by columns that nearly are functions, and few of whose values have
-  # one record.
+  # one record, or beside which neighbours are seldom different.
   open <- !v$compared && !v$missing
-  if (open && (fit$errors > 0.1 * fit$n || !column$known && are_mostly_alone(column, v))) {
-    return(0)
-  }
+  exact <- !open || fit$errors <= 0.1 * fit$n && (column$known || !are_mostly_alone(column, v))
+  near <- has_places(column, at) && (!open || mean(diff(fit$best) != 0) <= 0.25)
   v <- known_to_anyone(v, column)
-  told <- shown_by(values_shown, column, v, least, at, back)
-  if (open) {
-    return(if (told < 0.9 * length(v$rows)) 0 else told)
-  }
-  if (has_places(column, at)) max(told, shown_by(values_near, column, v, least, at)) else told
+  told <- max(
+    if (exact) shown_by(values_shown, column, v, least, at, back),
+    if (near) shown_by(values_near, column, v, least, at), 0
+  )
+  if (open && told < 0.9 * length(v$rows)) 0 else told
 }
 
 are_mostly_alone <- function(column, v) {

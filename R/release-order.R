@@ -365,10 +365,10 @@ levels_tell <- function(before, after) {
   seen <- unique(as.integer(before)[!is.na(before)])
   first <- match(seen, as.integer(before))
   protected <- !mapply(identical, as.character(after)[first], levels(before)[seen])
-  # Of many levels one may have been moved, as relevel() does. They may be reversed.
+  # Three are in this order by chance. Of many one may have been moved, as relevel() does.
   against <- min(sum(diff(seen) < 0), sum(diff(seen) > 0))
   in_order <- against <= if (length(seen) >= 10) 2 else 0
-  in_order && any(protected) && is.unsorted(value_rank(levels(after)))
+  length(seen) > 3 && in_order && any(protected) && is.unsorted(value_rank(levels(after)))
 }
 
 shuffle_advice <- paste(

@@ -211,6 +211,32 @@ forms_of <- function(pair, units) {
   )
 }
 
+# Variables that a number or date is in nine of ten records, but for a factor and a sum: the earnings
+# of those who have one job, in other units. `told` is what it tells as it is.
+told_by_line <- function(x, amounts, protected, name, told) {
+  x <- amount_of(x)
+  told_all <- names(told)[told == lengths(lapply(protected[names(told)], `[[`, "rows"))]
+  amounts <- Filter(Negate(is.null), amounts[setdiff(names(amounts), c(name, told_all))])
+  if (is.null(x) || length(x) < 100 || length(amounts) == 0) {
+    return(numeric())
+  }
+  n <- length(x)
+  rows <- unique(round(seq(1, n, length.out = min(n, 1000))))
+  unlist(lapply(names(amounts), function(name) {
+    line <- line_of(x[rows], amounts[[name]][rows])
+    if (length(line)) n_equal(line[[1]] + line[[2]] * x, amounts[name], protected[name])
+  }))
+}
+
+# The line on which nearly all points lie: most slopes between two of them are its own.
+line_of <- function(x, y) {
+  apart <- length(x) %/% 2
+  slopes <- diff(y, apart) / diff(x, apart)
+  slope <- stats::median(slopes[is.finite(slopes)])
+  start <- stats::median(y - slope * x, na.rm = TRUE)
+  if (is.finite(start) && are_same(start + slope * x, y)) c(start, slope)
+}
+
 # Sums of three or more numbers, with any signs and factors, that tell a variable: a household's
 # members by the numbers of adults, pupils and infants. `amounts` are the variables as numbers.
 told_by_sums <- function(columns, read, amounts, protected, told, n) {

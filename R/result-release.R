@@ -48,9 +48,9 @@
 #' all steps give it to [utility_loss()] as `before`.
 #'
 #' **Levels, labels, row names.** A level of a factor or a value label that no released
-#' record has would name a suppressed value, so both are dropped, from all columns. Levels in the
-#' order in which their values first appear, or its reverse, are sorted, if the first record of one
-#' is protected; of ten and more levels one may stand elsewhere.
+#' record has would name a suppressed value, so both are dropped, from all columns. Four and more
+#' levels in the order in which their values first appear, or its reverse, are sorted, if the first
+#' record of one is protected; of ten and more levels one may stand elsewhere.
 #' Codes that are declared missing stay if they occur. Row names become numbers. Columns keep their
 #' class, levels, labels, units, time zone and formats but no other attributes, and the data frame
 #' is a data frame, tibble or data.table.

@@ -478,6 +478,42 @@ test_that("the records of a household are counted", {
   expect_false(any(c("hid", "hincome") %in% names(without)))
 })
 
+test_that("a number that is the protected one in nine of ten records tells it", {
+  n <- 800
+  set.seed(4)
+  d <- data.frame(sex = sample(c("f", "m"), n, TRUE), all = round(stats::runif(n, 300, 3300)))
+  second <- sample(c(0, 600), n, TRUE, c(0.94, 0.06))
+  d$main <- 60 * (d$all - pmin(second, d$all))
+  same <- d$main == 60 * d$all
+  named <- function(file, part = "told_others") {
+    told <- quietly(file_check(release_data(file)))$diagnostics[[part]]
+    told$n[told$variable == "all" & told$by == "main"]
+  }
+  moved <- function(file) as.data.frame(file)$all != d$all
+  top <- quietly(top_code(sdc_file(d, "sex"), all = 3000))
+  expect_identical(named(top), sum(same & moved(top)))
+  means <- quietly(microaggregate(sdc_file(d, "sex", num_vars = "all"), k = 20))
+  expect_identical(named(means), sum(same & moved(means)))
+  # Bands are known by the neighbours, in a written file too.
+  bands <- quietly(global_recode(sdc_file(d, c("sex", "all")), all = c(0, 1000, 2000, 3000)))
+  expect_identical(named(bands, "told_before"), sum(same))
+  path <- tempfile(fileext = ".csv")
+  utils::write.csv(quietly(release_data(bands)), path, row.names = FALSE)
+  pages <- quietly(list(
+    file_check(release_data(bands)),
+    file_check(utils::read.csv(path), c("sex", "all"), limit = list(k = 3))
+  ))
+  for (page in pages) {
+    k <- page$estimates[page$estimates$measure == "k", ]
+    expect_identical(k$verdict, "unclear")
+    expect_match(k$reason, "\"main\"")
+  }
+  # What is the same in half of the records is no function.
+  d$main[sample(n, n / 2)] <- 1
+  top <- quietly(top_code(sdc_file(d, "sex"), all = 3000))
+  expect_identical(named(top), integer())
+})
+
 test_that("missing values are counted as a sum with exceptions gives them", {
   n <- 1000
   set.seed(3)
