@@ -48,13 +48,10 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     tells_in_any_form(column, if (!name %in% variables) parts$read[[name]], open, least)
   }
   amounts <- lapply(as.list(data)[names(protected)], amount_of)
-  told <- lapply(rlang::set_names(names(columns)), function(name) {
-    found <- tells(name)
-    if (columns[[name]]$id) {
-      return(found)
-    }
-    best_of(list(found, told_by_line(parts$read[[name]], amounts, protected, name, found)))
-  })
+  told <- Map(
+    told_by_line, names(columns), columns, parts$read[names(columns)],
+    lapply(rlang::set_names(names(columns)), tells), list(amounts), list(protected)
+  )
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   } else {

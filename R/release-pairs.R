@@ -211,21 +211,20 @@ forms_of <- function(pair, units) {
   )
 }
 
-# Variables that a number or date is in nine of ten records, but for a factor and a sum: the earnings
-# of those who have one job, in other units. `told` is what it tells as it is.
-told_by_line <- function(x, amounts, protected, name, told) {
-  x <- amount_of(x)
-  told_all <- names(told)[told == lengths(lapply(protected[names(told)], `[[`, "rows"))]
-  amounts <- Filter(Negate(is.null), amounts[setdiff(names(amounts), c(name, told_all))])
-  if (is.null(x) || length(x) < 100 || length(amounts) == 0) {
-    return(numeric())
+# What a column tells, `found`, and the variables that it is in nine of ten records, but for a
+# factor and a constant: the earnings of those who have one job, in other units.
+told_by_line <- function(name, column, x, found, amounts, protected) {
+  x <- if (!column$id) amount_of(x)
+  all_told <- fully_told(list(found), protected)
+  open <- Filter(Negate(is.null), amounts[setdiff(names(amounts), c(name, all_told))])
+  if (is.null(x) || length(x) < 100 || length(open) == 0) {
+    return(found)
   }
-  n <- length(x)
-  rows <- unique(round(seq(1, n, length.out = min(n, 1000))))
-  unlist(lapply(names(amounts), function(name) {
-    line <- line_of(x[rows], amounts[[name]][rows])
-    if (length(line)) n_equal(line[[1]] + line[[2]] * x, amounts[name], protected[name])
-  }))
+  rows <- unique(round(seq(1, length(x), length.out = min(length(x), 1000))))
+  best_of(c(list(found), lapply(names(open), function(variable) {
+    line <- line_of(x[rows], open[[variable]][rows])
+    if (length(line)) n_equal(line[[1]] + line[[2]] * x, open[variable], protected[variable])
+  })))
 }
 
 # The line on which nearly all points lie: most slopes between two of them are its own.
