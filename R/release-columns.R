@@ -71,6 +71,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
   ), columns, n_values, protected, variables)))
+  rows <- without_no_answers(rows, columns, parts$read, protected)
   if (!before) {
     # Key variables are associated: a few values of one follow from another by chance.
     by_keys <- rows$by %in% told_among(rows, variables)$by
@@ -165,6 +166,34 @@ tells_in_any_form <- function(column, values, protected, least) {
     if (v$compared) as.double(more_than_guessed(values_shown(column[[1]], v), v)) else 0
   }, 0)
   pmax(found, with_exceptions)
+}
+
+# Missing values beside "refused", or beside -9 where no known value is, were never there.
+without_no_answers <- function(rows, columns, read, protected) {
+  if (nrow(rows) == 0 || !protected[[1]]$missing) {
+    return(rows)
+  }
+  n_none <- vapply(seq_len(nrow(rows)), function(i) {
+    by <- rows$by[[i]]
+    v <- protected[[rows$variable[[i]]]]
+    codes <- columns[[by]]$codes
+    alone <- v$rows[codes[v$rows] %in% setdiff(codes[v$rows], c(0L, codes[v$codes > 0]))]
+    sum(is_no_answer(read[[by]], alone))
+  }, 0L)
+  n_protected <- lengths(lapply(protected[rows$variable], `[[`, "rows"), use.names = FALSE)
+  rows$share <- rows$share - n_none / n_protected
+  for (n in c("n", "n_renumbered")) rows[[n]] <- as_count(pmax(rows[[n]] - n_none, 0))
+  rows[rows$n > 0, ]
+}
+
+# TRUE for those of some records that have a code of a missing value, but not a number such as 99.
+is_no_answer <- function(x, at) {
+  if (length(at) == 0) {
+    return(logical())
+  }
+  codes <- as.character(missing_codes(x))
+  codes <- c(grep("^[0-9]", codes, invert = TRUE, value = TRUE), as_bare(labelled_missing(x)))
+  as.character(if (is.factor(x)) x[at] else as_bare(x)[at]) %in% codes
 }
 
 # The table of what was found, by column, or by pair, of so many values; `part`: that which narrows
