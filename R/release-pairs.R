@@ -227,8 +227,12 @@ told_by_line <- function(name, column, x, found, amounts, protected) {
   })))
 }
 
-# The line on which nearly all points lie: most slopes between two of them are its own.
+# The line on which nearly all points lie: most slopes between two of them are its own. Through few
+# values there are others, and these tell as they are.
 line_of <- function(x, y) {
+  if (min(length(unique(x)), length(unique(y))) <= 20) {
+    return(NULL)
+  }
   apart <- length(x) %/% 2
   slopes <- diff(y, apart) / diff(x, apart)
   slope <- stats::median(slopes[is.finite(slopes)])

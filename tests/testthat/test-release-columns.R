@@ -512,6 +512,41 @@ test_that("a number that is the protected one in nine of ten records tells it", 
   d$main[sample(n, n / 2)] <- 1
   top <- quietly(top_code(sdc_file(d, "sex"), all = 3000))
   expect_identical(named(top), integer())
+  # Two values of each lie on a line, whatever the order of the records.
+  few <- data.frame(key = rep(c(1, 4), c(320, 80)), by = rep(c(2, 3, 2, 3), c(316, 4, 4, 76)))
+  for (rows in list(1:400, order(few$by, few$key), order((1:400 * 7) %% 401))) {
+    expect_null(sdcRisk:::line_of(few$by[rows], few$key[rows]))
+  }
+})
+
+test_that("no answer in a column beside missing values reveals none of them", {
+  n <- 1000
+  set.seed(6)
+  raw <- sample(1:22, n, TRUE)
+  group <- c("low", "middle", "high")[1 + (raw > 7) + (raw > 15)]
+  refused <- sample(n, 60)
+  blank <- sample(setdiff(seq_len(n), refused), 40)
+  forms <- list(
+    replace(raw, refused, -9L),
+    structure(
+      replace(raw, refused, 55L),
+      class = c("haven_labelled", "vctrs_vctr", "integer"), labels = c("no answer" = 55L)
+    ),
+    replace(sprintf("band %d", raw), refused, "refused")
+  )
+  for (form in forms) {
+    d <- data.frame(group = replace(group, c(refused, blank), NA), form)
+    told <- quietly(file_check(d, "group", limit = list(k = 3)))$diagnostics$told_missing
+    expect_identical(told$n, 40L)
+    expect_equal(told$share, 0.4)
+    d$group[blank] <- group[blank]
+    told <- quietly(file_check(d, "group", limit = list(k = 3)))$diagnostics$told_missing
+    expect_identical(nrow(told), 0L)
+  }
+  # A number such as 99 may be a value: an age.
+  d <- data.frame(group = replace(group, refused, NA), raw = replace(raw, refused, 99L))
+  told <- quietly(file_check(d, "group", limit = list(k = 3)))$diagnostics$told_missing
+  expect_identical(told$n, 60L)
 })
 
 test_that("missing values are counted as a sum with exceptions gives them", {
