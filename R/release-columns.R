@@ -182,6 +182,7 @@ without_no_answers <- function(rows, columns, read, protected) {
   }, 0L)
   n_protected <- lengths(lapply(protected[rows$variable], `[[`, "rows"), use.names = FALSE)
   rows$share <- rows$share - n_none / n_protected
+  rows$finer <- rows$finer & rows$share >= 0.9
   for (n in c("n", "n_renumbered")) rows[[n]] <- as_count(pmax(rows[[n]] - n_none, 0))
   rows[rows$n > 0, ]
 }

@@ -539,6 +539,7 @@ test_that("no answer in a column beside missing values reveals none of them", {
     told <- quietly(file_check(d, "group", limit = list(k = 3)))$diagnostics$told_missing
     expect_identical(told$n, 40L)
     expect_equal(told$share, 0.4)
+    expect_false(told$finer)
     d$group[blank] <- group[blank]
     told <- quietly(file_check(d, "group", limit = list(k = 3)))$diagnostics$told_missing
     expect_identical(nrow(told), 0L)
