@@ -1,5 +1,7 @@
 # Every figure is declared once, and everything that speaks of it reads the declaration.
 
+skip_on_cran()
+
 exported <- function() getNamespaceExports("sdcRisk")
 
 # Functions that give a result of sdcRisk, and what the class of the result is called.

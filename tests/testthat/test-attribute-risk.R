@@ -1,5 +1,7 @@
 # Attribute disclosure by its definitions, and the published values of other programs.
 
+skip_on_cran()
+
 measure_of <- function(x, measure, column = "value") {
   x$estimates[[column]][x$estimates$measure == measure]
 }

@@ -1,5 +1,7 @@
 # Month of birth: the cases of the paper, and brute force over all months.
 
+skip_on_cran()
+
 waves_of <- function(from, to, change = NULL, age = 30, skip = NULL) {
   # every month from year 2009, `change` the months in which the age rises
   month <- setdiff(seq(from, to), skip)
@@ -106,7 +108,6 @@ test_that("people without answered waves are unknown, whatever their ids are", {
 })
 
 test_that("brute force over all months agrees on random panels", {
-  skip_on_cran()
   set.seed(12)
   panels <- lapply(1:300, function(id) {
     n <- sample(1:9, 1)

@@ -1,3 +1,5 @@
+skip_on_cran()
+
 test_that("indicators equal their definition on random waves", {
   for (seed in seeds(150)) {
     waves <- random_waves(seed)

@@ -1,5 +1,7 @@
 # ?confidential: which objects hold values, and that nothing that is said does.
 
+skip_on_cran()
+
 test_that("the objects that hold values are those of the help page", {
   results <- secret_results()
   expect_identical(names(which(vapply(results$silent, holds, NA))), character())

@@ -1,3 +1,5 @@
+skip_on_cran()
+
 quiet_fit <- function(...) suppressWarnings(suppressMessages(copula_fit(...)))
 
 test_that("correlations equal the slow root of exact information", {

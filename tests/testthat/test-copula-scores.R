@@ -1,4 +1,7 @@
 # Small samples of a known population, with a warning we know of.
+
+skip_on_cran()
+
 small_sample <- function(n = 1200, keys = c("age", "sex", "education_num", "occupation")) {
   set.seed(11)
   adult[sample(nrow(adult), n), keys]

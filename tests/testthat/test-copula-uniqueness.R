@@ -1,3 +1,5 @@
+skip_on_cran()
+
 quietly_unique <- function(...) {
   suppressWarnings(suppressMessages(copula_uniqueness(...)))
 }
@@ -222,7 +224,6 @@ test_that("results are the same on one thread, on two and with any seed", {
 })
 
 test_that("intervals cover the truth of samples from a model", {
-  skip_on_cran()
   truth_fit <- copula_fit(adult, c("age", "sex", "education_num", "race"))
   truth_fit$n <- truth_fit$n_singletons <- 1000L
   set.seed(1)

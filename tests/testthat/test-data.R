@@ -1,6 +1,8 @@
 # Base R only: the data sets are the ground on which the methods are tested,
 # so their figures must not come from the methods.
 
+skip_on_cran()
+
 count_unique <- function(data) {
   key <- do.call(paste, c(unname(as.list(data)), sep = "\r"))
   sum(!(duplicated(key) | duplicated(key, fromLast = TRUE)))

@@ -1,6 +1,8 @@
 # What is given where columns are to be named: a lone number, names without quotes, other
 # spellings of an argument.
 
+skip_on_cran()
+
 keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 
 # A call of every exported function that has `key_vars`, with `key_vars` and the file given.

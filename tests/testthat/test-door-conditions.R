@@ -1,6 +1,8 @@
 # Bad input gives its classed error before any work, and no condition ever
 # shows a value of a record.
 
+skip_on_cran()
+
 secret <- "SECRET42"
 
 # A file whose cells all are values that must not appear in any message.
@@ -384,7 +386,6 @@ test_that("arguments the core does not know are errors, not crashes", {
 })
 
 test_that("failures in the core leave a session alive and its error output empty", {
-  skip_on_cran()
   path <- getNamespaceInfo("sdcRisk", "path")
   skip_if_not(file.exists(file.path(path, "Meta", "package.rds")), "not installed")
   script <- tempfile(fileext = ".R")

@@ -1,5 +1,7 @@
 # A result of a protection is taken as the file it protects.
 
+skip_on_cran()
+
 keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT", pop_size = 123105)
 blanked <- suppress_cells(file, k = 3)

@@ -1,6 +1,8 @@
 # What was made by the package and is handed back: objects that lost parts are refused before
 # any work.
 
+skip_on_cran()
+
 people <- function() {
   set.seed(71)
   n <- 60

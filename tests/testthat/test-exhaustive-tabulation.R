@@ -1,3 +1,5 @@
+skip_on_cran()
+
 nals_tables <- function(...) {
   data <- nals_prison
   # The manual of SDCNway treats code 5 as missing.

@@ -1,5 +1,7 @@
 # The window that checks a file: what it proposes, runs, writes and shows as code.
 
+skip_on_cran()
+
 skip_if_not_installed("shiny")
 skip_if_not_installed("miniUI")
 

@@ -1,5 +1,7 @@
 # What a check says of k if incomplete records match many others.
 
+skip_on_cran()
+
 keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
 
 test_that("few incomplete records make no file safe", {

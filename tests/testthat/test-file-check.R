@@ -1,5 +1,7 @@
 # The page: its numbers are the methods' own, and no verdict is "ok" by default.
 
+skip_on_cran()
+
 keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 # Without the age and the education that their groups follow from.
 prison <- nals_prison[setdiff(names(nals_prison), c("DAGE", "EDUC_DET"))]

@@ -1,5 +1,7 @@
 # Recoding, top and bottom coding by hand: each a step that gives the file back.
 
+skip_on_cran()
+
 file <- sdc_file(adult, c("age", "sex", "race"))
 
 test_that("numbers are cut into bands, closed below", {

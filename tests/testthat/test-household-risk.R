@@ -1,5 +1,7 @@
 # household_risk(): the composition of households as a key.
 
+skip_on_cran()
+
 random_homes <- function(seed) {
   set.seed(seed)
   n <- sample(1:25, 1)

@@ -1,5 +1,7 @@
 # An interrupt stops long work at once and leaves R as it was.
 
+skip_on_cran()
+
 # Evaluates `expr`, with an interrupt sent to this process after `delay`
 # seconds. Waits for the interrupt if `expr` is done before it, so that it
 # never hits the test that follows.
@@ -36,7 +38,6 @@ expect_healthy <- function() {
 }
 
 skip_unless_signals <- function() {
-  skip_on_cran()
   skip_on_os("windows")
 }
 

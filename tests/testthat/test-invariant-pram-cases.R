@@ -1,3 +1,5 @@
+skip_on_cran()
+
 released <- function(...) quietly(invariant_pram(...))
 
 lone <- data.frame(area = c("n", "s", "s", "s", "s"), job = c(1, 2, 3, 4, 4))
@@ -315,7 +317,6 @@ test_that("pictures show the cells", {
 })
 
 test_that("two runs in a row keep the bound for the whole", {
-  skip_on_cran()
   # Households first, then persons: enumeration is out of reach, simulation not.
   hits <- 0
   found <- 0

@@ -1,6 +1,8 @@
 # The promise of invariant_pram() against every intruder that its print does not
 # exclude. All releases of small files are enumerated, so nothing is simulated.
 
+skip_on_cran()
+
 subsets_of <- function(x) {
   unlist(lapply(seq_along(x), function(m) utils::combn(x, m, simplify = FALSE)), FALSE)
 }
@@ -118,7 +120,6 @@ check_all_counts <- function(x, question, all, info) {
 }
 
 test_that("the printed bound holds in all releases of small files, for every intruder", {
-  skip_on_cran()
   done <- c(records = 0, households = 0, members = 0)
   merged <- 0
   for (seed in 1:260) {

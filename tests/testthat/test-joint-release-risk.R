@@ -1,5 +1,7 @@
 # Releases of one sample, alone, linked and joined.
 
+skip_on_cran()
+
 draw_sample <- function(n, seed = 1) {
   set.seed(seed)
   data.frame(

@@ -1,3 +1,5 @@
+skip_on_cran()
+
 test_that("changes and expected matches equal brute force", {
   for (seed in seeds(60)) {
     waves <- random_waves(seed)

@@ -1,5 +1,7 @@
 # The intruder who takes the nearest record, against all pairs; files of numbers.
 
+skip_on_cran()
+
 measured <- function(seed, n = 60, d = 3, noise = 0.3, digits = 2) {
   set.seed(seed)
   x <- as.data.frame(round(matrix(stats::rnorm(n * d), n), digits))

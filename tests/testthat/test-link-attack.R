@@ -1,6 +1,8 @@
 # The intruder who weighs keys: against all pairs one by one, worked values,
 # bad input, hard cases.
 
+skip_on_cran()
+
 # Two small files with missing values, ties and a shifting number.
 random_files <- function(seed) {
   waves <- random_waves(seed)

@@ -1,6 +1,8 @@
 # What linking is worth when records have few observed keys, and what is said of
 # it; rules that true partners break; links of other waves.
 
+skip_on_cran()
+
 # Twenty people whom keys tell apart, and one wave-1 record that knows next to
 # nothing of a person in neither wave.
 hidden_waves <- function() {

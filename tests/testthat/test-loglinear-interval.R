@@ -1,4 +1,7 @@
 # A population of independent keys, and a sample of it with equal weights.
+
+skip_on_cran()
+
 simulated_sample <- function(seed, pi, lambda, cells) {
   set.seed(seed)
   population <- rpois(length(lambda), lambda)
@@ -65,7 +68,6 @@ test_that("intervals cover the truth of simulated populations, and hold their es
 })
 
 test_that("intervals cover a known population, weights following a key or not", {
-  skip_on_cran()
   keys <- c("gender", "age_group", "born_abroad", "education", "n_children", "occupation")
   for (by_key in c(TRUE, FALSE)) {
     for (sampling in c("raked", "overall", "cell")) {
@@ -190,7 +192,6 @@ test_that("the sample with a known population is described", {
 })
 
 test_that("nothing at stake leaves nothing in the interval", {
-  skip_on_cran()
   # exp(-q) is 0 for the three sample uniques of these keys.
   found <- quiet_loglinear(
     nals_prison, c("BORNUSA", "CENREG", "DAGE3"), weight_var = "WEIGHT"

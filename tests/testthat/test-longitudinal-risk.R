@@ -1,3 +1,5 @@
+skip_on_cran()
+
 wave1 <- panel_waves$wave1
 wave2 <- panel_waves$wave2
 keys <- c("gender", "age_group", "education", "n_children", "occupation")

@@ -1,6 +1,8 @@
 # Cases beside the plain ones: what is left when listwise deletion leaves
 # nothing, households whose ids are of unusual types, names and words.
 
+skip_on_cran()
+
 tiny <- 4.940656458412465e-324
 # What bit64 would make, without it: whole numbers as the bits of doubles.
 wide <- function(k) structure(ifelse(is.na(k), -0, k * tiny), class = "integer64")
@@ -102,7 +104,6 @@ test_that("candidates of another type are refused by the name of their column", 
 })
 
 test_that("a weighted theta stays a number where partners count in part", {
-  skip_on_cran()
   set.seed(1)
   for (k in 1:300) {
     n <- sample(5:40, 1)

@@ -1,3 +1,5 @@
+skip_on_cran()
+
 keys_of <- function(data) setdiff(names(data), c("w", "disease"))
 
 # Small files of all kinds: missing values, one record, no two records alike.

@@ -1,5 +1,7 @@
 # Correct matches in a sample that is perturbed.
 
+skip_on_cran()
+
 stays <- function(values, p) {
   k <- length(values)
   matrix((1 - p) / max(k - 1, 1), k, k, dimnames = list(values, values)) + diag(

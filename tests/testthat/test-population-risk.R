@@ -1,3 +1,5 @@
+skip_on_cran()
+
 keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
 
 value_of <- function(found, measure, column = "value") {

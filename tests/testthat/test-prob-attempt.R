@@ -1,5 +1,7 @@
 # The probability of an attempt, which a file states once.
 
+skip_on_cran()
+
 keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 stated <- sdc_file(nals_prison[c(keys, "WEIGHT")], keys, weight_var = "WEIGHT", prob_attempt = 0.1)
 plain <- sdc_file(nals_prison[c(keys, "WEIGHT")], keys, weight_var = "WEIGHT")

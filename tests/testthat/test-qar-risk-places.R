@@ -1,6 +1,8 @@
 # Thresholds that are an order statistic exactly: (N_p + 1/3)(1 - pi_u) + 1/3 is
 # whole, and what equals the threshold does not exceed it.
 
+skip_on_cran()
+
 # All the places where a result can contradict itself.
 expect_consistent <- function(result) {
   for (row in seq_len(nrow(result$estimates))) {
@@ -12,7 +14,6 @@ expect_consistent <- function(result) {
 }
 
 test_that("files of 18 columns have the threshold of exact arithmetic", {
-  skip_on_cran()
   for (seed in 1:12) {
     data <- random_file(60, levels = rep(c(2, 3, 5, 8, 4, 6), 3), missing_rate = 0.05, seed = seed)
     for (pi_u in c(0.05, 0.2, 0.35, 0.5)) {

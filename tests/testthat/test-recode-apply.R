@@ -1,3 +1,5 @@
+skip_on_cran()
+
 test_that("recoded data keep the limit, and the printed code gives the same data", {
   data <- people()
   keys <- c("age", "region", "job", "sex", "born")

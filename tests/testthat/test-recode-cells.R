@@ -1,5 +1,7 @@
 # Recodings finished by cells, against all recodings finished one by one.
 
+skip_on_cran()
+
 cells_file <- function(n, seed, missing = 0) {
   set.seed(seed)
   data <- data.frame(

@@ -1,5 +1,7 @@
 # Levels that are intervals, numbers or dates, in the spellings of statistical offices.
 
+skip_on_cran()
+
 rank_of <- function(...) sdcRisk:::text_order(as.character(c(...)))$rank
 
 # Whether the values of each group lie side by side in their order, at every level but that in

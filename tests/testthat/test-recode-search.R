@@ -1,3 +1,5 @@
+skip_on_cran()
+
 toy <- data.frame(age = c(21:24, 31:34), sex = rep(c("m", "m", "f", "f"), 2))
 toy_levels <- list(age = hierarchy(toy$age, widths = 10), sex = hierarchy(toy$sex))
 

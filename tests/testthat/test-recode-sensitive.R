@@ -1,5 +1,7 @@
 # Recodings in which no cell tells a sensitive value, by trying all of them.
 
+skip_on_cran()
+
 ill <- function(n = 120) {
   set.seed(9)
   data.frame(

@@ -1,5 +1,7 @@
 # What copula_uniqueness() says of records: sums, uncertainty, agreement.
 
+skip_on_cran()
+
 keys <- c("age", "sex", "race", "education_num", "occupation")
 sample_of <- function(n, seed = 1, columns = keys) {
   set.seed(seed)
@@ -36,7 +38,6 @@ test_that("likelihoods have their worked values", {
 })
 
 test_that("likelihoods of the records add up to the records expected to be unique", {
-  skip_on_cran()
   for (fraction in c(0.001, 0.01, 0.1, 0.5)) {
     data <- sample_of(2000)
     found <- unique_by(data, pop_size = c(2000 / fraction, 5e6))

@@ -1,7 +1,8 @@
 # Rectangles of equation 18 near a singular correlation matrix, against mvtnorm.
 
+skip_on_cran()
+
 test_that("no rectangle is missed near a projected matrix", {
-  skip_on_cran()
   skip_if_not_installed("mvtnorm")
   esl <- trial_file("income_esl14.csv", stringsAsFactors = TRUE)
   keys <- names(esl)[c(1, 2, 4, 5, 6, 9)]

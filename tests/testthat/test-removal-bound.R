@@ -1,3 +1,5 @@
+skip_on_cran()
+
 test_that("no removal goes below the bound, and the bound is simple arithmetic", {
   data <- small_file(25, 4, 4, 17)
   x <- quiet_qar(data, p = 2, alpha = 0.1, pi_u = 0.4)

@@ -1,4 +1,7 @@
 # Every step of a path against the file really reduced, in base R.
+
+skip_on_cran()
+
 expect_path <- function(path, data, p, alpha, pi_u, ...) {
   first <- slow_tail(data, p, alpha, pi_u, ...)
   ends <- which(!duplicated(path$step, fromLast = TRUE))

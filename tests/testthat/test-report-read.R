@@ -1,5 +1,7 @@
 # What an external report says, read to its end: one part does not deny another.
 
+skip_on_cran()
+
 read_keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 
 # The text of a report, without marks of HTML.

@@ -1,5 +1,7 @@
 # Which file every result of a report is about: never a guess.
 
+skip_on_cran()
+
 stage_keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 stage_file <- sdc_file(nals_prison, stage_keys, weight_var = "WEIGHT")
 quietly <- function(code) suppressWarnings(suppressMessages(code))

@@ -1,6 +1,8 @@
 # Reports and logs of a small made-up file: a town and a job that occur once, names
 # of columns that look like markup, and text beyond ASCII.
 
+skip_on_cran()
+
 made_file <- function(n = 120) {
   set.seed(20)
   data <- data.frame(

@@ -1,5 +1,7 @@
 # The verbs that read a result.
 
+skip_on_cran()
+
 example_file <- function() {
   random_file(90, levels = c(2, 8, 5, 3, 7, 2, 4), missing_rate = 0.05, seed = 61)
 }

@@ -1,5 +1,7 @@
 # Results in knitted documents.
 
+skip_on_cran()
+
 knitted <- function(code, env) {
   text <- c("```{r, echo = FALSE, message = FALSE}", code, "```")
   quietly(strsplit(knitr::knit(text = text, quiet = TRUE, envir = env), "\n")[[1]])

@@ -1,6 +1,8 @@
 # Every class that has a picture draws all of them, by autoplot() and by plot(); every class has
 # figures in tidy().
 
+skip_on_cran()
+
 drawn_results <- function() {
   keys <- c("GENDER", "CENREG", "DAGE3", "EDUC3")
   file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")

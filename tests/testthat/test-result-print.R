@@ -1,6 +1,8 @@
 # Prints and sentences of all results: laws that hold for each of them, and their
 # words as they are.
 
+skip_on_cran()
+
 # The version changes; words do not.
 
 with_print_options <- function(width, mark, code) {

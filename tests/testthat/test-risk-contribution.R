@@ -1,3 +1,5 @@
+skip_on_cran()
+
 test_that("contributions equal real removal, whatever the settings", {
   for (seed in seeds(40)) {
     set.seed(seed)

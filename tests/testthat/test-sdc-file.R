@@ -1,5 +1,7 @@
 # A file with roles is a data frame to every verb of R and dplyr.
 
+skip_on_cran()
+
 people <- function(n = 60) {
   set.seed(4)
   data.frame(

@@ -1,5 +1,7 @@
 # Minimal sample uniques by their definition, scores by their sources.
 
+skip_on_cran()
+
 handbook <- data.frame(
   residence = c("U", "U", "U", "U", "R", "U", "U", "U", "U", "U"),
   gender = c("F", "F", "F", "M", "F", "M", "F", "M", "F", "F"),

@@ -1,5 +1,7 @@
 # Worked values, oracles in plain R, and the promise on real files.
 
+skip_on_cran()
+
 worked <- data.frame(
   a = c(1, 1, 1, 1, 1, 2), b = c(1, 1, 1, 1, 2, 2), c = c(1, 1, 2, 3, 4, 4)
 )

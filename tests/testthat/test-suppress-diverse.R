@@ -1,5 +1,7 @@
 # Suppression with limits on sensitive values, against all subsets of every record.
 
+skip_on_cran()
+
 patients <- function(n = 40, seed = 2) {
   set.seed(seed)
   data.frame(

@@ -1,6 +1,8 @@
 # Text in any encoding: every function gives the figures that it gives where the same values
 # are written in ASCII.
 
+skip_on_cran()
+
 # Three names in order, and how they are written; "z" and a letter with an accent.
 spellings <- list(
   ascii = c("za", "ze", "zi"),

@@ -1,3 +1,5 @@
+skip_on_cran()
+
 fit <- copula_fit(adult[tenth_of_adult(), five_keys])
 
 test_that("a profile goes through the values of variables", {

@@ -1,3 +1,5 @@
+skip_on_cran()
+
 before <- data.frame(
   age = c(21, 22, 31, 32, 41, 42, 51, 52), sex = rep(c("m", "f"), 4), w = 1:8 / 2,
   band = rep(c(1, 2), each = 4)

@@ -1,5 +1,7 @@
 # The first vignette is the road that a newcomer takes: few calls, each of which runs.
 
+skip_on_cran()
+
 test_that("the first vignette leads from import to report in twelve calls", {
   skip_if_not_installed("haven")
   # That of the installed package, or else of its sources.
@@ -27,7 +29,6 @@ test_that("the first vignette leads from import to report in twelve calls", {
 })
 
 test_that("vignettes are found once the package is installed with them", {
-  skip_on_cran()
   skip_if_not_installed("rmarkdown")
   skip_if_not_installed("callr")
   script <- test_path("..", "..", "tools", "vignettes.R")
