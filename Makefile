@@ -16,14 +16,19 @@ demo: ## install what is missing, check, protect and report a real file
 	sh tools/install.sh
 	Rscript tools/demo.R
 
-test: ## install what tests need, run all tests and linters
+test: test-core ## install what tests need, run all tests and linters
+	mkdir -p $(TEST_LIBRARY)
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
+	$(MAKE) test-r
+
+test-core: ## install what tests need, lint and test the core
 	sh tools/setup.sh test
-	sh tools/setup.sh duckdb
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	PROPTEST_RNG_SEED=1 cargo test --workspace --locked
-	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
+
+test-r: ## run the tests of R with the package in TEST_LIBRARY, and the linters
+	sh tools/setup.sh duckdb
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/wrappers.R --check
 	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
 	  R_LIBS=$(TEST_LIBRARY):$(PEERS):$$R_LIBS Rscript tools/test.R
@@ -55,6 +60,7 @@ setup: ## install what development needs
 install: ## build and install the package and its vignettes from this checkout
 	sh tools/install.sh
 	Rscript tools/vignettes.R
+	sh tools/install.sh
 
 doc: ## regenerate R wrappers, NAMESPACE and help pages
 	sh tools/install.sh
@@ -71,12 +77,12 @@ vendor: ## write the archive of vendored crates and LICENSE.note
 crates: ## check licences of the crates that ship, and advisories (ADVISORIES=clone of RustSec's)
 	sh tools/crates.sh
 
-tarball: ## build the source package with vendored crates, in check/
+tarball: ## build the source package with vendored crates, in check/, and install it there
 	sh tools/tarball.sh
 
-# The vignettes were built with the tarball, by the same R.
+# The vignettes were built and the package installed with the tarball, by the same R.
 check: tarball ## R CMD check --as-cran on the source package
-	sh tools/check.sh --no-build-vignettes
+	sh tools/check.sh --no-build-vignettes --install=check:install.log --library=library
 
 check-next: tarball ## R CMD check on Debian 13, with R 4.5 and rustc 1.85
 	sh tools/root.sh trixie 'apt-get -qq update && apt-get -qq install rustc cargo >/dev/null && \
@@ -109,5 +115,5 @@ torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valg
 release: ## build source package and binary in check/, offline; say what is left to do by hand
 	sh tools/release.sh
 
-.PHONY: help demo test lint test-spark test-duckdb test-windows setup install doc fmt vendor crates \
+.PHONY: help demo test test-core test-r lint test-spark test-duckdb test-windows setup install doc fmt vendor crates \
   tarball check check-next check-targets site coverage bench truth torture release
