@@ -109,6 +109,17 @@ impl Cells {
         &self.codes[cell * self.sizes.len()..][..self.sizes.len()]
     }
 
+    /// The places of the cells in the table of all, ascending, each with its cell.
+    pub fn places(&self) -> Vec<(usize, usize)> {
+        let place = |cell| {
+            let levels = self.codes(cell).iter().zip(&self.sizes);
+            levels.fold(0, |at, (&level, &size)| at * size + level as usize)
+        };
+        let mut places: Vec<_> = (0..self.len()).map(|cell| (place(cell), cell)).collect();
+        places.sort_unstable();
+        places
+    }
+
     /// Records per cell.
     pub fn counts(&self) -> &[f64] {
         &self.counts

@@ -1,11 +1,10 @@
-//! A fitted model, by whichever way its structure allows, and the risk
-//! measures read from it.
+//! A fitted model, by whichever way its structure allows, and its expectations.
 
 use super::cells::Cells;
 use super::graph::Tree;
-use super::measures::{h1, h2, Terms};
+use super::measures::Terms;
 use super::model::{in_words, too_large, Model};
-use super::moments::EmptyCells;
+use super::moments::LikeCells;
 use super::nested::Nested;
 use super::optimise::{fit, Margins, Report};
 use super::raking::{effect_at, first_effects, multiply_in, one_way, rake, Effects};
@@ -15,6 +14,12 @@ use crate::parallel::Monitor;
 
 /// Cells of all clique tables beyond which a junction tree is not used.
 const MOST_CLIQUE_CELLS: f64 = 2e7;
+
+/// Cells of a table, per occupied one, up to which all are passed over for the risk.
+const CELLS_PER_OCCUPIED: f64 = 8.0;
+
+/// Sample uniques beyond which sums over bins of them are faster: all bins have as many nodes.
+const MANY_UNIQUES: usize = 10_000;
 
 /// Method of the fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +66,11 @@ pub struct Sample<'a> {
     pub values: Vec<f64>,
     /// Cells of the table beyond which it is not passed over.
     pub max_cells: f64,
+    /// Places of the occupied cells in the table of all, ascending, and the cells, where the
+    /// table is so small that one pass over it gives all of them fastest.
+    pub places: Option<(Vec<usize>, Vec<usize>)>,
+    /// The sample uniques.
+    pub uniques: Vec<usize>,
     fractions: Fractions,
     /// The weights scaled to the number of records.
     weights: Vec<f64>,
@@ -90,6 +100,9 @@ impl<'a> Sample<'a> {
                 weights.clone()
             },
             max_cells,
+            places: (cells.n_table() <= CELLS_PER_OCCUPIED * cells.len() as f64)
+                .then(|| cells.places().into_iter().unzip()),
+            uniques: cells.uniques(),
             fractions,
             weights,
             raking,
@@ -104,6 +117,10 @@ pub struct Expected {
     pub lambda: Vec<f64>,
     /// Sampling fractions.
     pub pi: Vec<f64>,
+    /// The cells without records, where the table is small.
+    empty: Option<LikeCells>,
+    /// The sample uniques, where they are many and have one sampling fraction.
+    pub uniques: Option<LikeCells>,
 }
 
 impl Expected {
@@ -256,15 +273,12 @@ impl Fitted {
     }
 
     /// Expectations in the occupied cells.
-    pub fn expected(&self, sample: &Sample) -> Expected {
+    pub fn expected(&self, sample: &Sample, monitor: &Monitor) -> Result<Expected> {
         let cells = sample.cells;
-        let mut lambda = self
-            .with_tables(|tables, of| tables.values(of, cells))
-            .unwrap_or_else(|| {
-                let at = |cell| self.model.at(&self.u, cells.codes(cell));
-                (0..cells.len()).map(at).collect()
-            });
-        lambda.iter_mut().for_each(|x| *x /= sample.pi);
+        let (mut lambda, empty) = match self.by_pass(sample, monitor)? {
+            Some((lambda, empty)) => (lambda, Some(empty)),
+            None => (self.values(cells, sample.pi), None),
+        };
         let pi = match (&self.effects, sample.fractions) {
             (Some(effects), _) => {
                 // Nobody is drawn with a probability above 1.
@@ -281,27 +295,80 @@ impl Fitted {
             }
             _ => vec![sample.pi; cells.len()],
         };
-        Expected { lambda, pi }
+        let many = sample.uniques.len() > MANY_UNIQUES;
+        let mut uniques = None;
+        if many && empty.is_some() && sample.fractions != Fractions::Cell {
+            let own: Vec<f64> = sample.uniques.iter().map(|&cell| lambda[cell]).collect();
+            if LikeCells::have_bins(&own) {
+                let mut binned = LikeCells::new(sample.pi, 1.0);
+                binned.add(1.0, &own);
+                uniques = Some(binned);
+            }
+        }
+        Ok(Expected {
+            lambda,
+            pi,
+            empty,
+            uniques,
+        })
+    }
+
+    /// The expected counts of occupied cells, and all others as empty ones, by one pass over
+    /// a small table.
+    fn by_pass(&self, sample: &Sample, monitor: &Monitor) -> Result<Option<(Vec<f64>, LikeCells)>> {
+        let (Some((places, occupied)), None) = (&sample.places, &self.effects) else {
+            return Ok(None);
+        };
+        let (scale, pass) = (1.0 / sample.pi, Nested::new(&self.model));
+        let (values, empty) = pass.values_and_others(&self.u, scale, sample.pi, places, monitor)?;
+        // A part of a product may leave the range of numbers, though the whole does not.
+        if !values.iter().all(|x| x.is_finite()) {
+            return Ok(None);
+        }
+        let mut lambda = vec![0.0; values.len()];
+        for (&cell, value) in occupied.iter().zip(values) {
+            lambda[cell] = value;
+        }
+        Ok(Some((lambda, empty)))
+    }
+
+    /// The expected counts of occupied cells, one by one.
+    fn values(&self, cells: &Cells, pi: f64) -> Vec<f64> {
+        let mut lambda = self
+            .with_tables(|tables, of| tables.values(of, cells))
+            .unwrap_or_else(|| {
+                let at = |cell| self.model.at(&self.u, cells.codes(cell));
+                (0..cells.len()).map(at).collect()
+            });
+        lambda.iter_mut().for_each(|x| *x /= pi);
+        lambda
     }
 
     /// The terms of the criterion summed over all cells of the table.
     pub fn terms(&self, sample: &Sample, expected: &Expected, monitor: &Monitor) -> Result<Terms> {
-        let mut terms = match &self.effects {
-            Some(effects) => self.raked_terms(sample, effects, expected, monitor)?,
-            None => {
+        let mut terms = match (&self.effects, &expected.empty) {
+            (Some(effects), _) => self.raked_terms(sample, effects, expected, monitor)?,
+            (None, Some(empty)) => empty.terms(),
+            (None, None) => {
                 let mut empty = self.empty_cells(sample.pi, monitor)?;
                 empty.remove(&expected.lambda);
                 empty.terms()
             }
         };
+        if let Some(uniques) = &expected.uniques {
+            terms.add(&uniques.terms());
+        }
         for (cell, (&lambda, &pi)) in expected.lambda.iter().zip(&expected.pi).enumerate() {
-            terms.add(&Terms::of_cell(lambda, pi, sample.cells.counts()[cell]));
+            let count = sample.cells.counts()[cell];
+            if count > 1.5 || expected.uniques.is_none() {
+                terms.add(&Terms::of_cell(lambda, pi, count));
+            }
         }
         Ok(terms)
     }
 
     /// All cells as empty ones, with one sampling fraction.
-    fn empty_cells(&self, pi: f64, monitor: &Monitor) -> Result<EmptyCells> {
+    fn empty_cells(&self, pi: f64, monitor: &Monitor) -> Result<LikeCells> {
         match self.with_tables(|tables, of| tables.cells(of, 1.0 / pi, pi, monitor)) {
             Some(cells) => cells,
             None => Nested::new(&self.model).cells(&self.u, 1.0 / pi, pi, monitor),
@@ -393,63 +460,4 @@ fn extend(smaller: &Model, u: &[f64], larger: &Model) -> Vec<f64> {
         });
     }
     out
-}
-
-/// The file-level measures of one fit.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Measures {
-    /// `tau1` and `tau2`.
-    pub tau: [f64; 2],
-    /// The criterion.
-    pub b: [f64; 2],
-    /// Its Poisson variance.
-    pub v: [f64; 2],
-    /// The criterion over the root of it; `None` where that is 0.
-    pub z: [Option<f64>; 2],
-    /// Over the root of its empirical variance over cells.
-    pub z_robust: [Option<f64>; 2],
-    /// Expected sample uniques.
-    pub expected_uniques: f64,
-}
-
-/// The measures of a fit.
-pub fn measures(
-    fitted: &Fitted,
-    sample: &Sample,
-    expected: &Expected,
-    monitor: &Monitor,
-) -> Result<Measures> {
-    let terms = fitted.terms(sample, expected, monitor)?;
-    let n_table = fitted.model.n_table();
-    let ratio = |b: f64, variance: f64| (variance > 0.0).then(|| b / variance.sqrt());
-    let mut out = Measures {
-        tau: taus(sample, expected),
-        b: terms.b,
-        v: terms.v,
-        expected_uniques: terms.uniques,
-        ..Measures::default()
-    };
-    for i in 0..2 {
-        out.z[i] = ratio(terms.b[i], terms.v[i]);
-        let spread = terms.b_squared[i] - terms.b[i] * terms.b[i] / n_table;
-        // A sum of squares that rounding alone makes positive is none.
-        let real = spread > 1e-13 * terms.b_squared[i];
-        out.z_robust[i] = if n_table > 1.0 && real {
-            ratio(terms.b[i], spread / (n_table - 1.0) * n_table)
-        } else {
-            None
-        };
-    }
-    Ok(out)
-}
-
-/// `tau1` and `tau2`: the sums over sample uniques.
-pub fn taus(sample: &Sample, expected: &Expected) -> [f64; 2] {
-    let mut tau = [0.0; 2];
-    for cell in sample.cells.uniques() {
-        let q = expected.rest(cell);
-        tau[0] += h1(q);
-        tau[1] += h2(q);
-    }
-    tau
 }

@@ -37,6 +37,7 @@ mod nested;
 mod optimise;
 mod raked_tree;
 mod raking;
+mod risk;
 mod search;
 mod spread;
 mod tree;
@@ -46,14 +47,16 @@ use crate::fraction::SamplingFraction;
 use crate::parallel::Monitor;
 
 pub use cells::Cells;
-pub use fitted::{Fractions, Measures};
+pub use fitted::Fractions;
 pub use optimise::{Report, CONVERGED};
+pub use risk::Measures;
 pub use search::{Step, Tried};
 pub use spread::Spread;
 
-use fitted::{measures as measures_of, Expected, Fitted, Sample};
+use fitted::{Expected, Fitted, Sample};
 use measures::{h1, h2};
 use model::Model;
+use risk::measures as measures_of;
 use search::search;
 use spread::spread;
 
@@ -160,7 +163,7 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
             found.fitted
         }
     };
-    let expected = fitted.expected(&sample);
+    let expected = fitted.expected(&sample, monitor)?;
     let measures = measures_of(&fitted, &sample, &expected, monitor)?;
     let spread = match request.normal {
         None => None,
@@ -257,11 +260,13 @@ fn spread_of(
     }
     let raked = Sample::new(cells, sample.pi, Fractions::Raked, sample.max_cells);
     let fitted = Fitted::new(&raked, fitted.model.clone(), TOLERANCE, monitor)?;
-    let expected = fitted.expected(&raked);
+    let expected = fitted.expected(&raked, monitor)?;
     let measures = measures_of(&fitted, &raked, &expected, monitor)?;
     spread(&fitted, &raked, &expected, &measures, normal, monitor)
 }
 
+#[cfg(test)]
+mod small_table_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -24,12 +24,11 @@ impl Generator {
     /// Place of the cell with these levels among all parameters.
     #[inline]
     pub fn index(&self, codes: &[u32]) -> usize {
-        self.vars
-            .iter()
-            .zip(&self.strides)
-            .fold(self.offset, |at, (&v, &stride)| {
-                at + codes[v] as usize * stride
-            })
+        let mut at = self.offset;
+        for (i, &v) in self.vars.iter().enumerate() {
+            at += codes[v] as usize * self.strides[i];
+        }
+        at
     }
 
     /// The step in the table from one level of `var` to the next.

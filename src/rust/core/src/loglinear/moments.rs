@@ -1,6 +1,6 @@
-//! Sums of the criterion's terms over many empty cells.
+//! Sums of the criterion's terms over many cells with the same number of records.
 //!
-//! The terms of an empty cell are smooth functions of its `lambda`. So cells
+//! The terms of such a cell are smooth functions of its `lambda`. So cells
 //! are sorted into narrow bins of `lambda`, of which only the first moments are
 //! kept; in the end a few nodes with the same moments stand for the cells of a
 //! bin. Polynomials of degree 7 are summed exactly, and the terms, which fall
@@ -20,21 +20,28 @@ const HIGHEST: i32 = 16;
 const FRACTION: u32 = 52;
 const ONE: u64 = 1023 << FRACTION;
 
-/// Cells without a record, by their expected counts.
+/// Moments, in one line of the cache.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Bin([f64; MOMENTS]);
+
+/// Cells with the same number of records, by their expected counts.
 #[derive(Debug, Clone)]
-pub struct EmptyCells {
+pub struct LikeCells {
     pi: f64,
-    bins: Vec<[f64; MOMENTS]>,
+    count: f64,
+    bins: Vec<Bin>,
     /// Terms that are no sums of moments.
     others: Terms,
 }
 
-impl EmptyCells {
-    /// None yet.
-    pub fn new(pi: f64) -> Self {
+impl LikeCells {
+    /// None yet, of cells with `count` records.
+    pub fn new(pi: f64, count: f64) -> Self {
         Self {
             pi,
-            bins: vec![[0.0; MOMENTS]; ((HIGHEST - LOWEST) as usize) << BITS],
+            count,
+            bins: vec![Bin([0.0; MOMENTS]); ((HIGHEST - LOWEST) as usize) << BITS],
             others: Terms::default(),
         }
     }
@@ -51,11 +58,14 @@ impl EmptyCells {
                         f64::from_bits(((bits << BITS) & ((1 << FRACTION) - 1)) | ONE) * 2.0 - 3.0;
                     let (s2, s4) = (s * s, s * s * (s * s));
                     let powers = [1.0, s, s2, s2 * s, s4, s4 * s, s4 * s2, s4 * s2 * s];
-                    for (sum, power) in sums.iter_mut().zip(powers) {
+                    for (sum, power) in sums.0.iter_mut().zip(powers) {
                         *sum += power;
                     }
                 }
-                None => self.others.add(&Terms::of_cell(scale * x, self.pi, 0.0)),
+                None => {
+                    let terms = Terms::of_cell(scale * x, self.pi, self.count);
+                    self.others.add(&terms);
+                }
             }
         }
     }
@@ -68,7 +78,7 @@ impl EmptyCells {
     /// Adds other cells.
     pub fn append(&mut self, other: &Self) {
         for (sums, more) in self.bins.iter_mut().zip(&other.bins) {
-            for (sum, x) in sums.iter_mut().zip(more) {
+            for (sum, x) in sums.0.iter_mut().zip(more.0) {
                 *sum += x;
             }
         }
@@ -77,10 +87,10 @@ impl EmptyCells {
 
     /// Takes cells away that were added.
     pub fn remove(&mut self, lambda: &[f64]) {
-        let mut gone = Self::new(self.pi);
+        let mut gone = Self::new(self.pi, self.count);
         gone.add(1.0, lambda);
         for (sums, less) in self.bins.iter_mut().zip(&gone.bins) {
-            for (sum, x) in sums.iter_mut().zip(less) {
+            for (sum, x) in sums.0.iter_mut().zip(less.0) {
                 *sum -= x;
             }
         }
@@ -89,10 +99,19 @@ impl EmptyCells {
 
     /// The terms summed over all cells.
     pub fn terms(&self) -> Terms {
+        let mut terms = self.others;
+        self.for_each_node(|weight, lambda| {
+            terms.add_times(weight, &Terms::of_cell(lambda, self.pi, self.count));
+        });
+        terms
+    }
+
+    /// Calls `visit(weight, lambda)` for the nodes of all bins: sums of smooth functions of
+    /// `lambda` over the cells in bins are sums over these, times weights.
+    pub fn for_each_node(&self, mut visit: impl FnMut(f64, f64)) {
         let nodes = nodes();
         let polynomials = lagrange(&nodes);
-        let mut terms = self.others;
-        for (i, moments) in self.bins.iter().enumerate() {
+        for (i, Bin(moments)) in self.bins.iter().enumerate() {
             // A bin without cells.
             if moments.iter().all(|m| m.abs() <= 0.0) {
                 continue;
@@ -102,10 +121,14 @@ impl EmptyCells {
             for (node, polynomial) in nodes.iter().zip(&polynomials) {
                 let weight = dot(polynomial, moments);
                 let lambda = start - lowest() + (next - start) * (0.5 + 0.5 * node);
-                terms.add_times(weight, &Terms::of_cell(lambda, self.pi, 0.0));
+                visit(weight, lambda);
             }
         }
-        terms
+    }
+
+    /// True if cells with these expected counts all have bins.
+    pub fn have_bins(lambda: &[f64]) -> bool {
+        lambda.iter().all(|&x| x < 2f64.powi(HIGHEST - 1))
     }
 }
 

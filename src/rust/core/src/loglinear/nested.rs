@@ -14,7 +14,7 @@
 
 use super::measures::Terms;
 use super::model::Model;
-use super::moments::EmptyCells;
+use super::moments::LikeCells;
 use super::raking::Effects;
 use crate::error::Result;
 use crate::parallel::{self, Monitor};
@@ -184,8 +184,9 @@ impl<'a> Nested<'a> {
         match self.entering[depth].as_slice() {
             [(g, _)] => {
                 let at = self.model.generators()[*g].index(&work.codes);
-                for ((x, &r), &factor) in line.iter_mut().zip(row).zip(&u[at..at + size]) {
-                    *x = value * r * factor;
+                let factors = &u[at..at + size];
+                for (i, x) in line.iter_mut().enumerate() {
+                    *x = value * row[i] * factors[i];
                 }
             }
             entering => {
@@ -270,18 +271,46 @@ impl<'a> Nested<'a> {
         Ok(())
     }
 
+    /// The `lambda` of the cells at `places`, which ascend in row-major order, and all others
+    /// as empty ones. In one thread: a search fits its models in parallel.
+    pub fn values_and_others(
+        &self,
+        u: &[f64],
+        scale: f64,
+        pi: f64,
+        places: &[usize],
+        monitor: &Monitor,
+    ) -> Result<(Vec<f64>, LikeCells)> {
+        let mut others = LikeCells::new(pi, 0.0);
+        let mut values = Vec::with_capacity(places.len());
+        let mut work = self.work(u, 0, monitor, false);
+        work.range = 0..usize::MAX;
+        let mut at = 0;
+        self.lines(&mut work, u, 0, scale, 0, &mut |_, line| {
+            let mut from = 0;
+            while let Some(&place) = places.get(values.len()).filter(|&&p| p < at + line.len()) {
+                others.add(1.0, &line[from..place - at]);
+                values.push(line[place - at]);
+                from = place - at + 1;
+            }
+            others.add(1.0, &line[from..]);
+            at += line.len();
+        })?;
+        Ok((values, others))
+    }
+
     /// All cells as empty ones, `lambda` being `scale` times the product of
     /// parameters.
-    pub fn cells(&self, u: &[f64], scale: f64, pi: f64, monitor: &Monitor) -> Result<EmptyCells> {
+    pub fn cells(&self, u: &[f64], scale: f64, pi: f64, monitor: &Monitor) -> Result<LikeCells> {
         let parts = parallel::try_map(0..self.blocks.len(), monitor, |block| {
-            let mut cells = EmptyCells::new(pi);
+            let mut cells = LikeCells::new(pi, 0.0);
             let mut work = self.work(u, block, monitor, false);
             self.lines(&mut work, u, 0, scale, 0, &mut |_, line| {
                 cells.add(1.0, line)
             })?;
             Ok(cells)
         })?;
-        let mut all = EmptyCells::new(pi);
+        let mut all = LikeCells::new(pi, 0.0);
         for part in &parts {
             all.append(part);
         }

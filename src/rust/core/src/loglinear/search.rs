@@ -1,8 +1,9 @@
 //! Forward search: two-way interactions are added to independence, at every
 //! step the one that brings `z2` closest to zero, until none brings it closer.
 
-use super::fitted::{measures, Fitted, Measures, Sample};
+use super::fitted::{Fitted, Sample};
 use super::model::Model;
+use super::risk::{measures, Measures};
 use super::TOLERANCE;
 use crate::error::{Error, Result};
 use crate::parallel::{self, Monitor};
@@ -53,7 +54,12 @@ pub fn search(sample: &Sample, monitor: &Monitor) -> Result<Found> {
     let mut terms: Vec<Vec<usize>> = Vec::new();
     let model = Model::new(sizes, &terms)?;
     let mut current = Fitted::new(sample, model, TOLERANCE, monitor)?;
-    let mut now = measures(&current, sample, &current.expected(sample), monitor)?;
+    let mut now = measures(
+        &current,
+        sample,
+        &current.expected(sample, monitor)?,
+        monitor,
+    )?;
     let mut path = vec![Step {
         added: None,
         kept: true,
@@ -138,6 +144,6 @@ fn with_pair(
     terms.push(pair.to_vec());
     let model = Model::new(sample.cells.sizes(), &terms)?;
     let fitted = current.extended(sample, model, tolerance, monitor)?;
-    let measures = measures(&fitted, sample, &fitted.expected(sample), monitor)?;
+    let measures = measures(&fitted, sample, &fitted.expected(sample, monitor)?, monitor)?;
     Ok((fitted, measures))
 }

@@ -16,10 +16,11 @@
 //! raked weights adds. Neither the bias nor its spread is
 //! taken for larger than the estimate and its standard error.
 
-use super::fitted::{taus, Expected, Fitted, Measures, Sample};
+use super::fitted::{Expected, Fitted, Sample};
 use super::measures::{h1, h1_curvature, h1_slope, h2, h2_curvature, h2_slope, v1, v2};
 use super::optimise::{inverse_form, Margins};
 use super::raking::{one_way, weighting_effect, OneWay};
+use super::risk::{taus, Measures};
 use crate::error::Result;
 use crate::parallel::Monitor;
 

@@ -17,7 +17,7 @@ use super::clique::{normalise_rows, Part, Table};
 use super::graph::Tree;
 use super::measures::{TermSeries, POWERS};
 use super::model::{for_each_cell, Model};
-use super::moments::EmptyCells;
+use super::moments::LikeCells;
 use crate::error::Result;
 use crate::parallel::{self, Monitor};
 
@@ -219,7 +219,7 @@ impl<'a> Tables<'a> {
         scale: f64,
         pi: f64,
         monitor: &Monitor,
-    ) -> Result<EmptyCells> {
+    ) -> Result<LikeCells> {
         let series = TermSeries::new(pi);
         let bounds = if self.below.iter().any(|&b| b > FEW) {
             self.bounds(of)
@@ -233,13 +233,13 @@ impl<'a> Tables<'a> {
                 pace: Pace::new(monitor),
                 codes: vec![0; self.model.sizes().len()],
                 powers: [0.0; POWERS],
-                cells: EmptyCells::new(pi),
+                cells: LikeCells::new(pi, 0.0),
             };
             self.walk(&mut walk, 0, range, scale * of.total)?;
             walk.cells.add_terms(&series.evaluate(&walk.powers));
             Ok(walk.cells)
         })?;
-        let mut all = EmptyCells::new(pi);
+        let mut all = LikeCells::new(pi, 0.0);
         for part in &parts {
             all.append(part);
         }
@@ -388,5 +388,5 @@ struct Walk<'w> {
     pace: Pace<'w>,
     codes: Vec<u32>,
     powers: [f64; POWERS],
-    cells: EmptyCells,
+    cells: LikeCells,
 }
