@@ -213,6 +213,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     running$passing <- FALSE
     result <- new_file_check(file, table, ran, asked, ask$call)
     result$next_steps <- check_next_steps(result, file, made)
+    if (!is.null(file$object) && length(file$history) == 0) inform_order_of_object(file)
     result
   })
 }
@@ -504,7 +505,8 @@ not_compared <- function(file, asked) {
 told_by_kept_order <- function(file, seen, keys) {
   told <- file$told$order
   if (isTRUE(file$forgotten)) {
-    told[told$variable %in% keys & (is.na(told$by) | told$by %in% names(file$data)), ]
+    there <- c(NA, names(file$data), file$in_database)
+    told[told$variable %in% keys & told$by %in% there, ]
   } else if (length(file$history) == 0 && is.null(file$object) && is.null(times_of(file$data))) {
     order_tells_missing(lapply(rlang::set_names(keys), function(name) {
       list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)

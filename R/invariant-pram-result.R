@@ -29,15 +29,19 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
     variables$expected_changed <- variables$expected_changed * expected / sum(theta)
   }
   others <- table$labels$others
+  told_by_ids <- attr(released$data, "told_by_order")
+  attr(released$data, "told_by_order") <- NULL
   earlier <- earlier_variables(from, data)
   chain <- union(table$variables, earlier)
   if (is.null(from)) from <- data
   told <- chain_told_by_columns(
     from, data, released$data, chain, names(data)[columns$hh_id], earlier
   )
-  order_told <- if (length(earlier)) {
+  order_told <- if (by_pattern) {
+    told_by_ids
+  } else if (length(earlier)) {
     chain_told(from, released$data, chain, names(data)[columns$hh_id])
-  } else if (!by_pattern) {
+  } else {
     # Exchanged values that the order of the records reveals.
     codes <- rlang::set_names(codes_at(table, table$positions), table$variables)
     after <- lapply(codes, function(codes) codes[released$donors])
@@ -72,7 +76,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
       earlier = earlier
     ),
     call = this_call, data = with_sorted_levels(released$data, data),
-    order = if (anyNA(order_told$by)) secret_order(n), cells = cells,
+    order = if (!by_pattern && anyNA(order_told$by)) secret_order(n), cells = cells,
     blocks = pram_blocks(cells, drawn), variables = variables,
     plausibility = pram_plausibility(table, others, released)
   )

@@ -146,8 +146,8 @@ cut_between <- function(low, high) {
   engine_value(high)
 }
 
-# The release of a recoded file: its query in a table of its own, in a random order.
-recoded_release <- function(table, columns) {
+# Columns of a table, or of a query, in a table of their own, in a random order.
+in_random_order <- function(table, columns) {
   release_connection(table, NULL)
   restore <- keep_random_state()
   on.exit(restore())

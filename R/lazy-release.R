@@ -61,12 +61,13 @@
 #' If the table has a `row_id` and is sorted by a key variable in its order, a changed value can be
 #' read off the records before and after it. The message `told_by_order` gives the share of the
 #' protected values that come back in this way, see [release_data()]; of a table of more than a
-#' million records, blocks of 1,000 are examined. A random order helps only if the row id, which
-#' restores the old one, does not leave either. Publish a copy:
+#' million records, blocks of 1,000 are examined. Then `release_data()` makes a temporary copy in a
+#' random order of the engine, unless `shuffle = FALSE`. It helps only if the row id, which
+#' restores the old one, does not leave either: the page of a release with it is "unclear".
+#' Publish the copy, not the table `into`, which is in the order of the row ids:
 #'
 #' ```r
-#' shuffled <- dplyr::mutate(dplyr::select(release_data(x), -id), place = random())
-#' dplyr::compute(dplyr::arrange(shuffled, place), name = "public", temporary = FALSE)
+#' dplyr::compute(release_data(x), name = "public", temporary = FALSE)
 #' ```
 #'
 #' @section Which rules of suppression:

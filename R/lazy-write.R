@@ -82,7 +82,8 @@ write_release <- function(lazy, patterns, codes, chunk) {
   made <- write_query(ordered, into, is.null(lazy$into), lazy$data)
   whole <- TRUE
   if (is.null(lazy$numbered)) {
-    inform_lazy_order(lazy, joined_codes(before), joined_codes(after))
+    told <- lazy_order_tells(lazy, joined_codes(before), joined_codes(after))
+    attr(made, "told_by_order") <- told
   }
   made
 }
@@ -100,13 +101,17 @@ new_codes <- function(codes, at, found) {
 
 joined_codes <- function(parts) do.call(Map, c(list(c), parts))
 
-# Values that the order of the new table reveals, as of a data frame in the order of the row ids.
-inform_lazy_order <- function(lazy, before, after) {
-  inform_order(order_tells(do.call(frame, before), before, after), paste0(
-    "The order is that of `", lazy$row_id, "`. Release a copy without it in a random order: ",
-    "dplyr::compute(dplyr::arrange(dplyr::mutate(dplyr::select(release_data(x), -",
-    code_text(lazy$row_id), "), place = random()), place), name = , temporary = FALSE)."
+# Values that the order of the new table reveals, which is that of the row ids, as of a data frame
+# in this order. Records that keep their ids are in it again when they are sorted.
+lazy_order_tells <- function(lazy, before, after) {
+  told <- order_tells(do.call(frame, before), before, after)
+  inform_order(told, paste0(
+    "The order is that of `", lazy$row_id, "`. release_data() makes a copy without it in a random ",
+    "order: to keep it, dplyr::compute(release_data(x), name = , temporary = FALSE)."
   ))
+  by_id <- told
+  by_id$by <- rep(lazy$row_id, NROW(told))
+  rbind(told, by_id)
 }
 
 # The records that stay and those that change, with the values of their donors, which are

@@ -65,7 +65,8 @@
 #'   values, if it groups records by a column that is left out, such as a household number, or if
 #'   `new_ids` are made. `TRUE`: always. `FALSE`: never; what the order reveals is
 #'   then on every page of the release. Households (`hh_id` of the protection) stay together if
-#'   their number is released: otherwise their place would show them.
+#'   their number is released: otherwise their place would show them. A table of a database is
+#'   copied in a random order; a recoded one always is.
 #' @param new_ids Names of columns, such as household numbers, that are released with numbers
 #'   in a secret order instead of their values. Equal values stay equal. Numbers differ each
 #'   time.
@@ -218,9 +219,8 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
   file <- as_file(x, "x")
   if (length(file$history) == 0) stop_untouched()
   if (!is.null(file$table)) {
-    check_table_release(shuffle, new_ids)
-    columns <- released_of_table(file$table, file$roles, keep_ids, drop)
-    return(as_release(file, with_held_levels(recoded_release(file$table, columns))))
+    check_table_release(new_ids)
+    return(released_table(file, file$roles, TRUE, keep_ids, drop))
   }
   release_file(file, shuffle, new_ids, keep_ids, drop)
 }
@@ -292,10 +292,8 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
   file <- uncounted_release(x, "x")
   if (!is.null(file$table)) {
-    check_table_release(shuffle, new_ids)
-    roles <- c(x$settings, file$roles["id_vars"])
-    columns <- released_of_table(file$table, roles, keep_ids, drop)
-    return(as_release(file, with_held_levels(dplyr::select(file$table, !!!rlang::syms(columns)))))
+    check_table_release(new_ids)
+    return(released_table(file, c(x$settings, file$roles["id_vars"]), shuffle, keep_ids, drop))
   }
   x <- unclass(x)
   # A release that kept its order was protected further.
@@ -306,15 +304,26 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop), shuffle, new_ids)
 }
 
-# The order of a new table is made where it is written.
-check_table_release <- function(shuffle, new_ids) {
-  changed <- c(shuffle = isTRUE(shuffle), new_ids = !is.null(new_ids))
-  if (any(changed)) {
+check_table_release <- function(new_ids) {
+  if (!is.null(new_ids)) {
     stop_argument(
-      names(which(changed))[[1]], "be left out for a table of a database",
+      "new_ids", "be left out for a table of a database",
       advice = "Use a query: dplyr::mutate(release_data(x), ...)."
     )
   }
+}
+
+# A table in the order of its row ids, or a copy in a random one.
+released_table <- function(file, roles, shuffle, keep_ids, drop) {
+  columns <- released_of_table(file$table, roles, keep_ids, drop)
+  told <- anyNA(file$told$order$by)
+  table <- if (isTRUE(shuffle) || told && is.null(shuffle)) {
+    in_random_order(file$table, columns)
+  } else {
+    dplyr::select(file$table, !!!rlang::syms(columns))
+  }
+  if (told && is.null(shuffle)) inform_shuffled("revealed protected values", "x$data")
+  as_release(file, with_held_levels(table), shuffle)
 }
 
 hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
@@ -336,31 +345,28 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   # Without its number a household would be seen by its place.
   household <- intersect(x$settings$hh_id, names(staying))
   if (length(order) && length(household)) order <- together(order, staying[[household]])
-  inform_shuffled(x, shuffle, order, c(new_ids, left_out), shown)
+  if (is.null(shuffle) && !is.null(order)) {
+    told <- x$diagnostics$told_by_order$by
+    why <- if (anyNA(told)) {
+      "revealed protected values"
+    } else if (length(shown)) {
+      paste("would show which records share a value of", quote_names(shown))
+    } else {
+      "would reveal the old numbers"
+    }
+    whole <- if (is.null(x$estimates)) "x" else "x$data"
+    inform_shuffled(why, whole, setdiff(told, c(NA, new_ids, left_out)))
+  }
   without_columns(as_released(data, order, new_ids), left_out)
 }
 
-# Message of `release_data(x)` on the order of the records, unless the user chose it.
-inform_shuffled <- function(x, shuffle, order, new_ids, shown) {
-  told <- x$diagnostics$told_by_order
-  left <- setdiff(told$by, c(NA, new_ids))
-  if (!is.null(shuffle) || is.null(order)) {
-    return(invisible())
-  }
+# Message of `release_data(x)` on the order of the records.
+inform_shuffled <- function(why, whole = "x", left = NULL) {
   inform_sdc(
     "shuffled",
-    paste0(
-      "The records are in a secret order: theirs ",
-      if (anyNA(told$by)) {
-        "revealed protected values."
-      } else if (length(shown)) {
-        paste0("would show which records share a value of ", quote_names(shown), ".")
-      } else {
-        "would reveal the old numbers."
-      }
-    ),
+    paste0("The records are in a secret order: theirs ", why, "."),
     i = paste0(
-      "For comparisons record by record take ", if (is.null(x$estimates)) "x" else "x$data",
+      "For comparisons record by record take ", whole,
       ", which stays as it is. shuffle = FALSE keeps the order."
     ),
     i = id_advice(left)

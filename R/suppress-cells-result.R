@@ -26,6 +26,8 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   }
   if (!is.null(lazy)) {
     released <- blank_lazy(lazy, data, rows, table)
+    order_told <- attr(released, "told_by_order")
+    attr(released, "told_by_order") <- NULL
     # A row of the file is a pattern.
     names(cells)[[1]] <- "pattern"
     cells$n <- as_count(table$times[cells$pattern])
@@ -45,7 +47,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
     ),
     call = this_call, data = with_sorted_levels(released, data), cells = cells,
     variables = variables,
-    order = if (anyNA(order_told$by)) secret_order(n_records(data)),
+    order = if (is.null(lazy) && anyNA(order_told$by)) secret_order(n_records(data)),
     sets = suppression_by_set(found, sets, settings, table$times)
   )
   result <- with_original(result, from, released, union(chain, links$variables))

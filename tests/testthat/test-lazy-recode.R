@@ -203,7 +203,7 @@ test_that("what cannot be recoded in a database is told", {
   )
   says(release_data(file), "bad_argument", "As it came|as it came")
   made <- quietly(top_code(file, age = 22))
-  says(release_data(made, shuffle = TRUE), "bad_argument", "Use a query")
+  says(release_data(made, new_ids = "region"), "bad_argument", "Use a query")
   says(utility_loss(quietly(invariant_pram(made))), "bad_data", "dplyr::collect")
   # Nothing is above the end: nothing is changed.
   same <- quietly(top_code(file, age = 1000))

@@ -289,7 +289,10 @@ test_that("the order of the row ids is attacked, as that of a data frame is", {
     into <- new_name()
     found <- told_by(table, row_id = "id", into = into, chunk_size = chunk_size)
     expect_equal(found$told, expected)
-    expect_match(conditionMessage(found), "-\"id\"), place = random()), place)", fixed = TRUE)
+    expect_match(
+      conditionMessage(found), "dplyr::compute(release_data(x), name = , temporary = FALSE)",
+      fixed = TRUE
+    )
   }
   # An intruder who takes what both neighbours have finds as much.
   released <- DBI::dbReadTable(dbplyr::remote_con(table), into)$region

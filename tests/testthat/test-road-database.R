@@ -159,6 +159,38 @@ for (engine in road_engines) {
   })
 }
 
+test_that("an order of row ids that reveals values leaves a table only if that is asked for", {
+  set.seed(23)
+  data <- data.frame(
+    id = 1:600, region = rep(1:60, each = 10), edu = sample(4, 600, TRUE),
+    sex = sample(2, 600, TRUE)
+  )
+  file <- sdc_file(engine_table("sqlite", data), c("region", "edu", "sex"), id_vars = "id")
+  reasons <- function(release) {
+    rows <- quietly(file_check(release))$estimates
+    rows$reason[rows$measure == "k"]
+  }
+  x <- quietly(suppress_cells(file, k = 3, row_id = "id", importance = c(edu = 9, sex = 9)))
+  expect_setequal(x$diagnostics$told_by_order$by, c(NA, "id"))
+  notes <- capture.output(print(x, rows = Inf))
+  expect_match(notes, "reveals region .*release_data[(][)] shuffles", all = FALSE)
+  expect_message(release_data(x), class = "sdcRisk_message_shuffled")
+  expect_identical(reasons(quietly(release_data(x))), "")
+  release <- quietly(release_data(x, keep_ids = "id"))
+  expect_lt(abs(stats::cor(1:600, as.data.frame(release)$id)), 0.2)
+  # Sorted by them, the records are in the old order.
+  expect_match(reasons(release), "the order of \"id\" reveals protected values")
+  kept <- quietly(release_data(x, shuffle = FALSE))
+  expect_match(reasons(kept), "the order of the records")
+  # Of missing values between two neighbours that agree.
+  region <- as.data.frame(kept)$region
+  at <- which(is.na(region[2:599]) & region[1:598] == region[3:600]) + 1
+  expect_gt(length(at), 20)
+  expect_identical(as.integer(region[at - 1]), data$region[at])
+  moved <- quietly(invariant_pram(file, max_match_prob = 0.6, row_id = "id"))
+  expect_message(release_data(moved), class = "sdcRisk_message_shuffled")
+})
+
 test_that("a protection of a protection in a database is one more step", {
   given <- road_files()$survey
   file <- sdc_file(engine_table("sqlite", given$data), given$keys)
