@@ -361,7 +361,13 @@ without_groups <- function(x, exact, n, hides) {
     one <- exact$estimates$n_sets == 1
     x$estimates[one, c("risk", "risk_empirical", "threshold")] <- NA_real_
   }
+  # The error of theta tells the groups of three, beside which those of four follow.
+  if (inherits(x, "sdc_n_matches")) {
+    x$estimates[is.na(x$estimates$risk_mean), grep("^theta", names(x$estimates))] <- NA
+  }
   if (inherits(x, "sdc_file_check")) {
+    # Without a variable of no influence the risk is that of the riskiest key set.
+    x$drivers$risk_without[tell(exact$drivers$risk_without * n) %in% TRUE] <- NA_real_
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
     x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
   }

@@ -582,3 +582,25 @@ test_that("classes before a suppression are counted in steps if few records are 
   # In steps of what five sample uniques add at least.
   expect_identical(shown, c(40, 30, 30))
 })
+
+test_that("a withheld number of classes follows from no risk without a variable and no error", {
+  set.seed(12)
+  n <- 200
+  d <- data.frame(
+    age = sample(18:92, n, TRUE), sex = sample(2, n, TRUE), service = sample(2, n, TRUE),
+    race = sample(3, n, TRUE, c(0.9, 0.06, 0.04)), cancer = sample(2, n, TRUE, c(0.9, 0.1))
+  )
+  file <- sdc_file(d, names(d), pop_size = 10000)
+  check <- quietly(file_check(file))
+  matches <- quietly(n_matches(file))
+  printed <- printed_numbers(external(check, matches)$log)
+  value <- function(name) printed$value[printed$name == name]
+  expect_identical(value("set_risk"), NA_real_)
+  # That of the riskiest key set, which is risk_without of the variables that are not in it.
+  risk <- check$estimates$value[check$estimates$measure == "set_risk"]
+  expect_true(any(abs(check$drivers$risk_without - risk) < 1e-9))
+  expect_false(any(abs(value("risk_without") - risk) < 0.005, na.rm = TRUE))
+  expect_identical(value("risk_mean"), NA_real_)
+  expect_gt(matches$estimates$theta_se, 0)
+  expect_true(all(is.na(printed$value[startsWith(printed$name, "theta")])))
+})
