@@ -114,8 +114,8 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
     before <- both$before
     after <- both$after
   }
-  numbers <- if (!missing(before)) num_vars_of(before)
   ask <- enter_waves("utility_loss", c("before", "after"), lazy = counted)
+  numbers <- num_vars_of_first(before, after)
   # The loss since another protection is not that of the release.
   if (has_history(before)) {
     inform_sdc(

@@ -169,3 +169,16 @@ test_that("totals are of the key variables, and continuous ones are not called s
   expect_match(text_of(only), "2,000 records, 3 continuous variables;", fixed = TRUE)
   expect_identical(key_names(only), character())
 })
+
+test_that("continuous variables are those of the file, before or after", {
+  set.seed(5)
+  data <- data.frame(sex = rep(1:2, 200), area = rep(1:4, each = 100), loss = round(rexp(400), 5))
+  file <- sdc_file(data, c("sex", "area"), num_vars = "loss")
+  after <- quietly(microaggregate(file, k = 3))
+  loss <- utility_loss(data, after)
+  expect_identical(loss$numbers$n_changed, sum(data$loss != after$loss))
+  expect_equal(
+    loss$estimates$il1s, mean(abs(data$loss - after$loss)) / (sqrt(2) * sd(data$loss))
+  )
+  expect_identical(loss$numbers, utility_loss(file, after)$numbers)
+})
