@@ -356,11 +356,12 @@ size_lines <- function(entries) {
   }
 }
 
-# Steps of the history of the released file. Numbers of values in a step may be those of few
-# records: they stay in the agency.
+# Steps of the history of the released file; a single one that is a result has a section of its
+# own. Numbers of values in a step may be those of few records: they stay in the agency.
 history_lines <- function(entries, internal) {
   steps <- unique(lapply(entries, function(entry) entry$exact$diagnostics$history))
-  steps <- steps[lengths(steps) > 1]
+  has_section <- any(vapply(entries, function(e) inherits(e$exact, protection_classes), NA))
+  steps <- steps[lengths(steps) > has_section]
   if (!internal) steps <- lapply(steps, sub, pattern = "[)]: .*", replacement = ")")
   steps <- vapply(steps, paste, "", collapse = "; then ")
   sprintf("Protected by %s.", steps)
@@ -481,8 +482,12 @@ with_histories <- function(given) {
   name <- if (length(step)) paste("after", sub("[(].*", "()", step)) else ""
   # Values exchanged in a database are not known record by record.
   compared <- !is_in_database(x) || !is.null(before$now)
+  after <- file_check(x)
+  loss <- if (compared) utility_loss(before, x)
+  # If no key variable changed, the check after is that before.
+  if (compared) loss$diagnostics$history <- after$diagnostics$history
   c(
     list(before = file_check(before)), if (is_remedy(x)) rlang::set_names(list(x), name),
-    list(after = file_check(x)), if (compared) list(utility_loss(before, x))
+    list(after = after), if (compared) list(loss)
   )
 }

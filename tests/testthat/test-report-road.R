@@ -349,3 +349,25 @@ test_that("a share that is withheld is not printed", {
   x <- structure(list(diagnostics = list(told_by_order = told)), class = "sdc_suppress_cells")
   expect_identical(sdcRisk:::order_line(x), "The order reveals region: release_data() shuffles.")
 })
+
+test_that("a report of a file alone names what was done to it, and what numbers lost", {
+  set.seed(5)
+  data <- data.frame(sex = rep(1:2, 200), area = rep(1:4, each = 100), loss = round(rexp(400), 5))
+  file <- sdc_file(data, c("sex", "area"), num_vars = "loss")
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  page <- function(x) {
+    quietly(sdc_report(x, file = path, internal = TRUE, pictures = FALSE, overwrite = TRUE))
+    paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  }
+  averaged <- quietly(microaggregate(file, k = 3))
+  il1s <- format_risk(mean(abs(data$loss - averaged$loss)) / (sqrt(2) * sd(data$loss)))
+  found <- page(averaged)
+  expect_match(found, "Protected by microaggregate(k = 3", fixed = TRUE)
+  expect_match(found, paste0("numbers moved by IL1s ", il1s, "."), fixed = TRUE)
+  found <- page(quietly(global_recode(file, area = list("1" = 1:2, "2" = 3:4))))
+  expect_match(found, "Protected by global_recode(", fixed = TRUE)
+  expect_no_match(found, "IL1s 0")
+  # A suppression has its own section.
+  expect_no_match(page(quietly(suppress_cells(file, k = 3))), "Protected by")
+})
