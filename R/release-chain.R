@@ -115,8 +115,10 @@ chain_told_by_columns <- function(from, data, released, variables, ids, earlier)
     told, if (!is.null(in_classes)) told_by_columns(in_classes, released, variables, ids),
     told_before_missing(from, released, variables, ids)
   )
+  # Named once: narrowed values that are no more than the revealed ones are these.
+  told <- told[order(-told$n, told$part), ]
+  told <- told[!duplicated(told[c("variable", "by")]), ]
   told <- told[order(match(told$variable, variables), told$part, -told$n), ]
-  told <- told[!duplicated(told[c("variable", "by", "part")]), ]
   rownames(told) <- NULL
   told
 }
@@ -170,6 +172,19 @@ chain_told <- function(from, released, variables, hh_id) {
   order_tells(
     from, of("before"), of("after"), hh_id, names(coded)[vapply(coded, `[[`, NA, "coarse")]
   )
+}
+
+# What sdcMicro protected and the order of its object reveals.
+inform_order_of_object <- function(file) {
+  from <- first_original(file)
+  if (!is.null(from)) {
+    changed <- names(file$original)
+    told <- chain_told(from, file$data, changed, file$roles$hh_id)
+    inform_order(told, paste(
+      "release_data() puts the records in a secret order; sdcMicro's extractManipData()",
+      "keeps theirs."
+    ))
+  }
 }
 
 # Values before and after as codes, `coarse` if several values of before share one of after.

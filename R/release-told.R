@@ -76,7 +76,7 @@ linked_text <- function(told, data, roles = NULL, looks = NULL) {
       !(if (is.null(looks)) looks_like(data[[name]], name) else looks[[name]]) %in%
         c("identifier", "household")
   }, NA)
-  told <- told[fits & told$share >= 0.5, ]
+  told <- told[fits & told$share >= 0.5 & !duplicated(told[c("variable", "by")]), ]
   if (NROW(told)) {
     linked <- split(told$by, factor(told$variable, unique(told$variable)))
     paste("linked =", dput_text(linked))

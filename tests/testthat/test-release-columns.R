@@ -1736,3 +1736,17 @@ test_that("values coded to one of their group are compared with its commonest", 
   expect_identical(found$by, "pension")
   expect_identical(found$n, 440L)
 })
+
+test_that("a column that reveals values of a recoded file is named once, with one call", {
+  set.seed(2)
+  data <- data.frame(
+    age = sample(30:90, 180, TRUE), sex = sample(c("F", "M"), 180, TRUE),
+    arm = rep(c(rep(c("Drug", "Placebo"), each = 45)), 2), code = rep(rep(c(2, 1), each = 45), 2)
+  )
+  data$code[1:2] <- 3
+  data$arm[1:2] <- NA
+  file <- quietly(global_recode(sdc_file(data, c("age", "sex", "arm")), age = c(29, 50, 70, 90)))
+  told <- quietly(suppress_cells(file, k = 3))$diagnostics$told_by_columns
+  expect_identical(anyDuplicated(told[c("variable", "by")]), 0L)
+  expect_identical(told$by[told$variable == "arm"], "code")
+})
