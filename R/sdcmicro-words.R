@@ -65,7 +65,12 @@ micro_line <- function(file) {
   }
   ghosts <- file$defaults$linked
   paste0(
-    "From an sdcMicroObj", if (is.null(file$object)) ", before its protection",
+    "From an sdcMicroObj",
+    if (isTRUE(file$forgotten)) {
+      ", released"
+    } else if (is.null(file$object)) {
+      ", before its protection"
+    },
     if (isTRUE(sum(done$suppressed) > 0)) {
       paste0(", ", plural(sum(done$suppressed), "value"), " suppressed")
     },

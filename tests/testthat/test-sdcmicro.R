@@ -654,3 +654,28 @@ test_that("perturbed objects keep no household numbers in their release", {
   released <- hushed(release_data(invariant_pram(full, max_match_prob = 0.5)))
   expect_false("ori_hid" %in% names(released))
 })
+
+test_that("the page of an object says that the order of its records reveals suppressed values", {
+  skip_if_not_installed("sdcMicro")
+  set.seed(23)
+  data <- data.frame(
+    region = factor(rep(1:60, each = 10)), edu = factor(sample(4, 600, TRUE)),
+    sex = factor(sample(2, 600, TRUE))
+  )
+  object <- sdcMicro::createSdcObj(data, keyVars = names(data))
+  suppressed <- sdcMicro::localSuppression(object, k = 3, importance = c(3, 1, 2))
+  told <- NULL
+  withCallingHandlers(
+    file_check(suppressed),
+    sdcRisk_message_told_by_order = function(m) told <<- m,
+    message = function(m) invokeRestart("muffleMessage")
+  )
+  expect_identical(told$told$variable[[1]], "region")
+  expect_gt(told$told$share[[1]], 0.9)
+  expect_match(conditionMessage(told), "extractManipData() keeps theirs", fixed = TRUE)
+  # In a random order it reveals nothing.
+  mixed <- sdcMicro::createSdcObj(data[sample(600), ], keyVars = names(data))
+  mixed <- sdcMicro::localSuppression(mixed, k = 3, importance = c(3, 1, 2))
+  expect_no_message(file_check(mixed), class = "sdcRisk_message_told_by_order")
+  expect_no_match(text_of(summary(hushed(release_data(suppressed)))), "before its protection")
+})
