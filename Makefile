@@ -60,7 +60,6 @@ setup: ## install what development needs
 install: ## build and install the package and its vignettes from this checkout
 	sh tools/install.sh
 	Rscript tools/vignettes.R
-	sh tools/install.sh
 
 doc: ## regenerate R wrappers, NAMESPACE and help pages
 	sh tools/install.sh
@@ -115,5 +114,5 @@ torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valg
 release: ## build source package and binary in check/, offline; say what is left to do by hand
 	sh tools/release.sh
 
-.PHONY: help demo test test-core test-r lint test-spark test-duckdb test-windows setup install doc fmt vendor crates \
-  tarball check check-next check-targets site coverage bench truth torture release
+.PHONY: help demo test test-core test-r lint test-spark test-duckdb test-windows setup install doc \
+  fmt vendor crates tarball check check-next check-targets site coverage bench truth torture release

@@ -6,7 +6,7 @@ cd check
 export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
 export _R_CHECK_SYSTEM_CLOCK_=0
 # The compiled core has 7.8 MB, R code, help and data 4.3 MB, and vignettes with their
-# pictures 2.3 MB. The note on sizes begins above 15 MB.
+# pictures 2.3 MB, if they are installed. The note on sizes begins above 15 MB.
 export _R_CHECK_PKG_SIZES_THRESHOLD_=15
 # The source package is to stay below 5 MB, for which R 4.2 looks and newer ones do not.
 export _R_CHECK_CRAN_INCOMING_TARBALL_THRESHOLD_=5e6

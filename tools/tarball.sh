@@ -21,6 +21,8 @@ R CMD build --no-build-vignettes source/sdcRisk
 _R_SHLIB_BUILD_OBJECTS_SYMBOL_TABLES_=true \
   R CMD INSTALL --library=library sdcRisk_*.tar.gz >install.log 2>&1 ||
   { cat install.log >&2; exit 1; }
-(cd source/sdcRisk && R_LIBS="../../library:${R_LIBS:-}" Rscript ../../../tools/vignettes.R)
+# Without its vignettes it is no source package.
+rm sdcRisk_*.tar.gz
+(cd source/sdcRisk && R_LIBS="../../library:${R_LIBS:-}" Rscript ../../../tools/vignettes.R --render)
 R CMD build --no-build-vignettes source/sdcRisk
 ls -l sdcRisk_*.tar.gz

@@ -1,9 +1,10 @@
-# Writes R/extendr-wrappers.R from the shared object of a built checkout:
+# Writes R/extendr-wrappers.R from the shared object of the installed package:
 #   Rscript tools/wrappers.R           writes
 #   Rscript tools/wrappers.R --check   fails where the file is out of date
 
 target <- "R/extendr-wrappers.R"
-dll <- dyn.load(file.path("src", paste0("sdcRisk", .Platform$dynlib.ext)))
+file <- paste0("sdcRisk", .Platform$dynlib.ext)
+dll <- dyn.load(system.file("libs", file, package = "sdcRisk", mustWork = TRUE))
 maker <- getNativeSymbolInfo("wrap__make_sdcrisk_wrappers", dll)
 body <- .Call(maker, TRUE, "sdcRisk")
 body <- sub(".*?(?=\n[a-z_]+ <- function)", "", body, perl = TRUE)
