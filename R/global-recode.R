@@ -11,6 +11,9 @@
 #' and one below 0 if there are such values: an ordered factor. Bands are closed below and open
 #' above, as in [hierarchy()] with `breaks`.
 #'
+#' **Dates: years or a unit.** `birth = c(1950, 1970)` cuts dates by their years, and
+#' `birth = "10 years"` or `"year"`, `"quarter"` or `"month"` groups them, as in [hierarchy()].
+#'
 #' **Categories: lists.** `region = list(West = c("Tyrol", "Vorarlberg"))` joins values under a
 #' new name. All other values stay. The result is a factor. Values of labelled columns, such as
 #' those that haven reads, are named by their labels. Names that no record has are an error.
@@ -41,8 +44,8 @@
 #'
 #' @param data A data frame, an [sdc_file()], also of a table of a database, an sdcMicroObj or the
 #'   result of a remedy.
-#' @param ... Variables by name, with cut points or a list for `global_recode()`, and one number
-#'   for `top_code()` and `bottom_code()`.
+#' @param ... Variables by name, with cut points, a unit of time or a list for `global_recode()`,
+#'   and one number for `top_code()` and `bottom_code()`.
 #' @param .by Meaning of the number of a variable: the `"value"` at which it is cut, the largest
 #'   `"share"` of records beyond the cut, or the least number of `"records"` beyond it.
 #' @param .replace Replacement of coded values: the `"end"`, the value at the cut, or the `"mean"`
@@ -267,15 +270,25 @@ recode_by <- function(values, by, name) {
       if_none = "every group has one value."
     ))
   }
+  about <- list(name = name)
+  of_time <- is_time(column_values(x))
+  if (of_time && rlang::is_string(by)) {
+    step <- unit_steps(hierarchy_values(x, about), by, about)[[1]]
+    return(list(
+      column = made_by_step(x, step), words = step$words, if_none = "every day is one already.",
+      if_one = "All values lie in one band."
+    ))
+  }
   if (!is.numeric(by) || anyNA(by) || is.unsorted(by, strictly = TRUE)) {
     rise <- is.numeric(by) && !anyNA(by)
     stop_argument(
-      name, "be cut points that rise, or a list of groups",
-      if (rise) "The numbers do not rise." else given_words(by)
+      name, "be cut points that rise, a unit of dates, or a list of groups",
+      if (rise) "The numbers do not rise." else given_words(by),
+      if (of_time) time_advice(name)
     )
   }
+  if (of_time) x <- years_of(column_values(x))
   check_codes_beyond(x, cuttable_numbers(x, name), name)
-  about <- list(name = name)
   step <- break_steps(hierarchy_values(x, about), by, about)[[1]]
   list(
     column = made_by_step(x, step), words = step$words,
@@ -286,12 +299,23 @@ recode_by <- function(values, by, name) {
 # Not by a hierarchy, which drops levels that join no values: the values themselves are recoded.
 made_by_step <- function(x, step) eval(step$expr, list(x = column_values(x)), baseenv())
 
+time_advice <- function(name) {
+  paste0(
+    "Dates are put in bands by whole years or a unit: global_recode(file, ", name,
+    " = c(1950, 1970)), ", name, " = \"10 years\"."
+  )
+}
+
 cuttable_numbers <- function(x, name) {
   if (!is.numeric(column_values(x))) {
     stop_argument(
       name, "be a number, or a list of groups in global_recode()",
       found = paste0("The variable has class ", quote_names(class(x)), "."),
-      advice = paste0("global_recode(file, ", name, " = list(group = c(\"...\", \"...\")))")
+      advice = if (is_time(column_values(x))) {
+        time_advice(name)
+      } else {
+        paste0("global_recode(file, ", name, " = list(group = c(\"...\", \"...\")))")
+      }
     )
   }
   as.double(column_values(x))

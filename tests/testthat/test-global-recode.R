@@ -278,3 +278,29 @@ test_that("arguments without their dot are named", {
   data <- data.frame(by = 1:9)
   expect_identical(max(quietly(top_code(data, by = 5))$by), 5L)
 })
+
+test_that("dates are put in bands by years or by a unit", {
+  set.seed(5)
+  birth <- as.Date("1950-01-01") + sample(20000, 300)
+  birth[c(3, 70)] <- NA
+  year <- as.integer(format(birth, "%Y"))
+  file <- sdc_file(data.frame(birth, time = as.POSIXct(birth), sex = 1:2), c("birth", "sex"))
+  coarse <- quietly(global_recode(file, birth = c(1970, 1990), time = c(1970, 1990)))
+  expected <- cut(
+    year, c(-Inf, 1970, 1990, Inf), c("<1970", "1970-1989", "1990+"), right = FALSE,
+    ordered_result = TRUE
+  )
+  expect_identical(coarse$birth, expected)
+  expect_identical(coarse$time, expected)
+  decade <- quietly(global_recode(file, birth = "10 years"))
+  expect_identical(as.character(decade$birth[1]), paste0(year[1] %/% 10, "0-", year[1] %/% 10, "9"))
+  expect_identical(quietly(global_recode(file, birth = "year"))$birth, year)
+  expect_identical(
+    quietly(n_matches(coarse, c("birth", "sex"), missing = "category"))$estimates$n_unique,
+    as.double(sum(table(addNA(expected), coarse$sex) == 1))
+  )
+  for (wrong in list(as.Date("1970-01-01"), "decade", c(1990, 1970))) {
+    expect_error(global_recode(file, birth = !!wrong), class = "sdcRisk_error_bad_argument")
+  }
+  expect_error(top_code(file, birth = 1990), "10 years", class = "sdcRisk_error_bad_argument")
+})
