@@ -140,10 +140,16 @@ note_spellings <- function(columns) {
 non_responses <- c(
   "", ".", "-", "?", "na", "n/a", "n.a.", "nan", "null", "missing", "unknown", "not known",
   "not stated", "not specified", "not available", "not applicable", "not answered", "no answer",
-  "no response", "non-response", "refused", "refusal", "don't know", "do not know",
+  "no response", "non-response", "inapplicable", "refused", "refusal", "don't know", "do not know",
   "k.a.", "k. a.", "keine angabe", "keine angaben", "ohne angabe", "o.a.", "unbekannt",
   "wei\u00df nicht", "weiss nicht", "verweigert", "entf\u00e4llt", "trifft nicht zu",
   "ne sait pas", "non r\u00e9ponse", "sans r\u00e9ponse", "refus", "inconnu",
   "non d\u00e9clar\u00e9", "non pr\u00e9cis\u00e9", "sans objet",
   "ns/nc", "no sabe", "no contesta", "no consta", "desconocido", "sin respuesta", "no aplica"
 )
+
+# Also behind a code, as in "-9. Refused" or "99 = don't know"; "2 missing" counts something.
+is_non_response <- function(plain) {
+  code <- "^([([]-?[0-9]+[])] ?|-[0-9]+([.]0+)? |-?[0-9]+([.]0+)?( ?[.:=)-]+ ?))(?=[[:alpha:]])"
+  sub(code, "", plain, perl = TRUE) %in% non_responses
+}

@@ -9,7 +9,7 @@ missing_codes <- function(x) {
   if (is.factor(x) || is.character(x)) {
     values <- sorted_values(known_texts(x))
     plain <- plain_text(values)
-    is_text <- plain %in% c(non_responses, "none")
+    is_text <- is_non_response(plain) | plain == "none"
     order <- if (length(values) <= most_ordered_codes) text_order(values)
     outside <- if (is.null(order)) codes_among_words(plain[!is_text]) else order$outside
     return(values[is_text | if (is.null(order)) plain %in% outside else outside])
@@ -27,7 +27,7 @@ missing_codes <- function(x) {
 # Value labels such as "no answer".
 labelled_missing <- function(x) {
   labels <- attr(x, "labels", exact = TRUE)
-  labels[plain_text(as.character(names(labels))) %in% non_responses]
+  labels[is_non_response(plain_text(as.character(names(labels))))]
 }
 
 # Texts such as "-9" and "99" if all others, two at least, are words.

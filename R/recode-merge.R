@@ -101,7 +101,7 @@ proposed_number_steps <- function(values, about) {
 
 proposed_text_steps <- function(values, about) {
   text <- as.character(values$values)
-  known <- text[!plain_text(text) %in% non_responses]
+  known <- text[!is_non_response(plain_text(text))]
   order <- text_order(text)
   by_digits <- is.null(order$dates) && are_digit_codes(known)
   if (!is.null(order) && !by_digits) {
@@ -163,7 +163,7 @@ label_order <- function(values) {
   if (is.null(labels)) {
     return(NULL)
   }
-  outside <- plain_text(labels) %in% non_responses & !is.na(labels)
+  outside <- is_non_response(plain_text(labels)) & !is.na(labels)
   if (all(outside) || anyNA(labels) && !any(outside)) {
     return(NULL)
   }

@@ -6,7 +6,7 @@
 # the ends of numbers and intervals; or `dates` with their `format`. NULL: not understood.
 text_order <- function(text) {
   plain <- plain_text(text)
-  outside <- plain %in% non_responses
+  outside <- is_non_response(plain)
   if (all(outside)) {
     return(NULL)
   }
@@ -59,7 +59,7 @@ dates_of_text <- function(x) {
     return(x)
   }
   plain <- plain_text(values)
-  known <- !plain %in% non_responses
+  known <- !is_non_response(plain)
   dates <- if (any(known)) date_order(plain[known])$dates
   if (is.null(dates)) {
     return(x)

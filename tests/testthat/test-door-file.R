@@ -358,3 +358,20 @@ test_that("usual names of weights are known", {
     expect_identical(looks$looks_like, c("", "weight"))
   }
 })
+
+test_that("answers that are none are known behind their codes, in text and in labels", {
+  text <- c(
+    "1. Yes", "2. No", "-9. Refused", "(-8) Don't know", "99 = not stated", "3. Refused a job"
+  )
+  none <- c("(-8) Don't know", "-9. Refused", "99 = not stated")
+  expect_setequal(missing_codes(text), none)
+  expect_setequal(missing_codes(factor(text)), none)
+  labels <- c(One = 1, "8. Don't know" = 8)
+  labelled <- structure(as.double(1:9), labels = labels, class = c("haven_labelled", "vctrs_vctr"))
+  expect_identical(missing_codes(labelled), 8)
+  spanish <- c("8.- no contesta", "-9.00 Refused", "1.- no")
+  expect_setequal(missing_codes(spanish), spanish[1:2])
+  # Places and counts are answers.
+  counts <- c("10 unknown soldier street", "2 none left", "1 missing", "2 unknown")
+  expect_identical(missing_codes(counts), character())
+})
