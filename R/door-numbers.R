@@ -16,12 +16,6 @@ check_num_vars <- function(vars, role, data, arg = "vars") {
 # The role of what was given as a file, before it is opened.
 num_vars_of <- function(x) if (is_file(x) || is_sdcmicro(x)) as_file(x, "data")$roles$num_vars
 
-# Those of the first of several files that has some.
-num_vars_of_first <- function(...) {
-  found <- Filter(length, lapply(list(...), num_vars_of))
-  if (length(found)) found[[1]]
-}
-
 # A column as numbers, NaN among the missing ones.
 number_column <- function(x, name) {
   source <- if (!is_candidates(x)) column_source(x, NROW(x))

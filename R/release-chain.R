@@ -115,10 +115,12 @@ chain_told_by_columns <- function(from, data, released, variables, ids, earlier)
     told, if (!is.null(in_classes)) told_by_columns(in_classes, released, variables, ids),
     told_before_missing(from, released, variables, ids)
   )
-  # Named once: narrowed values that are no more than the revealed ones are these.
-  told <- told[order(-told$n, told$part), ]
-  told <- told[!duplicated(told[c("variable", "by")]), ]
   told <- told[order(match(told$variable, variables), told$part, -told$n), ]
+  told <- told[!duplicated(told[c("variable", "by", "part")]), ]
+  # Narrowed values that are no more than the revealed ones are these.
+  pair <- paste(told$variable, told$by)
+  first <- match(pair, pair)
+  told <- told[first == seq_along(pair) | told$n > told$n[first], ]
   rownames(told) <- NULL
   told
 }

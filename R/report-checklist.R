@@ -412,7 +412,7 @@ answer_protection <- function(entries) {
         if (!is.null(e$prop_bits_lost)) {
           paste0(", ", format_percent(e$prop_bits_lost), " of the information lost")
         },
-        if (isTRUE(e$il1s > 0)) paste0(", numbers moved by IL1s ", format_risk(e$il1s)), "."
+        if (isTRUE(e$il1s > 0)) paste0(", IL1s of numbers ", format_risk(e$il1s)), "."
       )
     }))
   )

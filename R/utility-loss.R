@@ -115,7 +115,8 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
     after <- both$after
   }
   ask <- enter_waves("utility_loss", c("before", "after"), lazy = counted)
-  numbers <- num_vars_of_first(before, after)
+  numbers <- num_vars_of(before)
+  if (is.null(numbers)) numbers <- intersect(num_vars_of(after), names(before))
   # The loss since another protection is not that of the release.
   if (has_history(before)) {
     inform_sdc(

@@ -364,10 +364,10 @@ test_that("a report of a file alone names what was done to it, and what numbers 
   il1s <- format_risk(mean(abs(data$loss - averaged$loss)) / (sqrt(2) * sd(data$loss)))
   found <- page(averaged)
   expect_match(found, "Protected by microaggregate(k = 3", fixed = TRUE)
-  expect_match(found, paste0("numbers moved by IL1s ", il1s, "."), fixed = TRUE)
+  expect_match(found, paste0("IL1s of numbers ", il1s, "."), fixed = TRUE)
   found <- page(quietly(global_recode(file, area = list("1" = 1:2, "2" = 3:4))))
   expect_match(found, "Protected by global_recode(", fixed = TRUE)
-  expect_no_match(found, "IL1s 0")
+  expect_no_match(found, "IL1s of numbers")
   # A suppression has its own section.
   expect_no_match(page(quietly(suppress_cells(file, k = 3))), "Protected by")
 })
