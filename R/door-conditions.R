@@ -66,6 +66,7 @@
 #' | `determined_keys` | message | [suppress_cells()], [invariant_pram()], [recode_search()] |
 #' | `determined_keys` | message | [apply_recoding()], [release_data()] |
 #' | `told_by_order` | message | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
+#' | `told_by_order` | message | [file_check()] of an sdcMicroObj |
 #' | `identifier_left_out`, `shuffled` | message | [release_data()] |
 #' | `unlisted_records` | message | [records_at_risk()] |
 #' | `other_order` | warning | [utility_loss()] |

@@ -317,10 +317,8 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   announce("records_at_risk")
   # Records that fall below a limit by what other columns or the order reveal are not known.
   d <- x$diagnostics
-  told <- list(
-    d$told_missing, d$told_before, d$finer_columns, d$not_compared, d$told_by_order
-  )
-  if (any(vapply(told, NROW, 0L) > 0)) {
+  told <- list(d$told_missing, d$told_before, d$finer_columns, d$not_compared)
+  if (anyNA(d$told_by_order$by) || any(vapply(told, NROW, 0L) > 0)) {
     inform_sdc(
       "unlisted_records", "Records are listed by their key variables as they are in the file.",
       i = "Other columns or the order may reveal more, as the check says: more can be above."

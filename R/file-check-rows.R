@@ -183,11 +183,10 @@ without_told_keys <- function(rows, missing, told) {
   rows <- unclear(rows, length(ignored) > 0 & rows$verdict == "ok", paste0(
     "the engine counts values that differ by case or blanks alone as one: ", quote_names(ignored)
   ))
-  by <- unique(told$told_by_order$by)
+  kept <- anyNA(told$told_by_order$by)
   past <- length(told$history) > 0
-  unclear(rows, length(by) > 0 & rows$verdict == "ok" & (past | missing != "exclude"), paste(
-    "the order of", if (anyNA(by)) "the records" else quote_names(by), "reveals",
-    if (past) "protected values" else "missing values"
+  unclear(rows, kept & rows$verdict == "ok" & (past | missing != "exclude"), paste(
+    "the order of the records reveals", if (past) "protected values" else "missing values"
   ))
 }
 

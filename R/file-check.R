@@ -496,7 +496,9 @@ not_compared <- function(file, asked) {
   if (asked$n_incomplete > 0 || length(file$history)) {
     others <- setdiff(names(file$data), unlist(file$roles))
     odd <- function(name) is.null(column_source(file$data[[name]], n_records(file$data)))
-    setdiff(c(Filter(odd, others), file$in_database), unlist(file$roles))
+    # The ids of a released table show its old order.
+    known <- setdiff(names(file$roles), if (isTRUE(file$forgotten)) "id_vars")
+    setdiff(c(Filter(odd, others), file$in_database), unlist(file$roles[known]))
   }
 }
 
@@ -505,8 +507,7 @@ not_compared <- function(file, asked) {
 told_by_kept_order <- function(file, seen, keys) {
   told <- file$told$order
   if (isTRUE(file$forgotten)) {
-    there <- c(NA, names(file$data), file$in_database)
-    told[told$variable %in% keys & told$by %in% there, ]
+    told[told$variable %in% keys & (is.na(told$by) | told$by %in% names(file$data)), ]
   } else if (length(file$history) == 0 && is.null(file$object) && is.null(times_of(file$data))) {
     order_tells_missing(lapply(rlang::set_names(keys), function(name) {
       list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)

@@ -29,8 +29,10 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
     variables$expected_changed <- variables$expected_changed * expected / sum(theta)
   }
   others <- table$labels$others
-  told_by_ids <- attr(released$data, "told_by_order")
-  attr(released$data, "told_by_order") <- NULL
+  if (by_pattern) {
+    told_by_ids <- attr(released$data, "told_by_order")
+    attr(released$data, "told_by_order") <- NULL
+  }
   earlier <- earlier_variables(from, data)
   chain <- union(table$variables, earlier)
   if (is.null(from)) from <- data

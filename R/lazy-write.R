@@ -102,16 +102,14 @@ new_codes <- function(codes, at, found) {
 joined_codes <- function(parts) do.call(Map, c(list(c), parts))
 
 # Values that the order of the new table reveals, which is that of the row ids, as of a data frame
-# in this order. Records that keep their ids are in it again when they are sorted.
+# in this order.
 lazy_order_tells <- function(lazy, before, after) {
   told <- order_tells(do.call(frame, before), before, after)
   inform_order(told, paste0(
     "The order is that of `", lazy$row_id, "`. release_data() makes a copy without it in a random ",
     "order: to keep it, dplyr::compute(release_data(x), name = , temporary = FALSE)."
   ))
-  by_id <- told
-  by_id$by <- rep(lazy$row_id, NROW(told))
-  rbind(told, by_id)
+  told
 }
 
 # The records that stay and those that change, with the values of their donors, which are

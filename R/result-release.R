@@ -66,7 +66,7 @@
 #'   `new_ids` are made. `TRUE`: always. `FALSE`: never; what the order reveals is
 #'   then on every page of the release. Households (`hh_id` of the protection) stay together if
 #'   their number is released: otherwise their place would show them. A table of a database is
-#'   copied in a random order; a recoded one always is.
+#'   then copied in a random order of the engine, as is one that was recoded or protected twice.
 #' @param new_ids Names of columns, such as household numbers, that are released with numbers
 #'   in a secret order instead of their values. Equal values stay equal. Numbers differ each
 #'   time.
@@ -219,8 +219,7 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
   file <- as_file(x, "x")
   if (length(file$history) == 0) stop_untouched()
   if (!is.null(file$table)) {
-    check_table_release(new_ids)
-    return(released_table(file, file$roles, TRUE, keep_ids, drop))
+    return(released_table(file, file$roles, FALSE, shuffle, new_ids, keep_ids, drop))
   }
   release_file(file, shuffle, new_ids, keep_ids, drop)
 }
@@ -292,8 +291,9 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
   file <- uncounted_release(x, "x")
   if (!is.null(file$table)) {
-    check_table_release(new_ids)
-    return(released_table(file, c(x$settings, file$roles["id_vars"]), shuffle, keep_ids, drop))
+    roles <- c(x$settings, file$roles["id_vars"])
+    alone <- length(file$history) == 1
+    return(released_table(file, roles, alone, shuffle, new_ids, keep_ids, drop))
   }
   x <- unclass(x)
   # A release that kept its order was protected further.
@@ -304,25 +304,31 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop), shuffle, new_ids)
 }
 
-check_table_release <- function(new_ids) {
+# A table, or a copy in a random order. What the order reveals is `known` of one protection.
+released_table <- function(file, roles, known, shuffle, new_ids, keep_ids, drop) {
+  if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
   if (!is.null(new_ids)) {
     stop_argument(
       "new_ids", "be left out for a table of a database",
       advice = "Use a query: dplyr::mutate(release_data(x), ...)."
     )
   }
-}
-
-# A table in the order of its row ids, or a copy in a random one.
-released_table <- function(file, roles, shuffle, keep_ids, drop) {
+  if (isFALSE(shuffle) && !known) {
+    stop_argument(
+      "shuffle", "not be FALSE for a table that was recoded or protected twice",
+      found = "It is not known what the order of its records reveals."
+    )
+  }
   columns <- released_of_table(file$table, roles, keep_ids, drop)
   told <- anyNA(file$told$order$by)
-  table <- if (isTRUE(shuffle) || told && is.null(shuffle)) {
+  table <- if (is.null(shuffle) && (told || !known) || isTRUE(shuffle)) {
     in_random_order(file$table, columns)
   } else {
     dplyr::select(file$table, !!!rlang::syms(columns))
   }
-  if (told && is.null(shuffle)) inform_shuffled("revealed protected values", "x$data")
+  if (told && is.null(shuffle)) {
+    inform_shuffled("a random order of the engine", "revealed protected values", "x$data")
+  }
   as_release(file, with_held_levels(table), shuffle)
 }
 
@@ -355,16 +361,16 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
       "would reveal the old numbers"
     }
     whole <- if (is.null(x$estimates)) "x" else "x$data"
-    inform_shuffled(why, whole, setdiff(told, c(NA, new_ids, left_out)))
+    inform_shuffled("a secret order", why, whole, setdiff(told, c(NA, new_ids, left_out)))
   }
   without_columns(as_released(data, order, new_ids), left_out)
 }
 
 # Message of `release_data(x)` on the order of the records.
-inform_shuffled <- function(why, whole = "x", left = NULL) {
+inform_shuffled <- function(order, why, whole, left = NULL) {
   inform_sdc(
     "shuffled",
-    paste0("The records are in a secret order: theirs ", why, "."),
+    paste0("The records are in ", order, ": theirs ", why, "."),
     i = paste0(
       "For comparisons record by record take ", whole,
       ", which stays as it is. shuffle = FALSE keeps the order."

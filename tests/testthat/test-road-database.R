@@ -171,7 +171,7 @@ test_that("an order of row ids that reveals values leaves a table only if that i
     rows$reason[rows$measure == "k"]
   }
   x <- quietly(suppress_cells(file, k = 3, row_id = "id", importance = c(edu = 9, sex = 9)))
-  expect_setequal(x$diagnostics$told_by_order$by, c(NA, "id"))
+  expect_identical(x$diagnostics$told_by_order$variable, "region")
   notes <- capture.output(print(x, rows = Inf))
   expect_match(notes, "reveals region .*release_data[(][)] shuffles", all = FALSE)
   expect_message(release_data(x), class = "sdcRisk_message_shuffled")
@@ -179,7 +179,7 @@ test_that("an order of row ids that reveals values leaves a table only if that i
   release <- quietly(release_data(x, keep_ids = "id"))
   expect_lt(abs(stats::cor(1:600, as.data.frame(release)$id)), 0.2)
   # Sorted by them, the records are in the old order.
-  expect_match(reasons(release), "the order of \"id\" reveals protected values")
+  expect_match(reasons(release), "not compared with the key variables: \"id\"")
   kept <- quietly(release_data(x, shuffle = FALSE))
   expect_match(reasons(kept), "the order of the records")
   # Of missing values between two neighbours that agree.
@@ -189,6 +189,15 @@ test_that("an order of row ids that reveals values leaves a table only if that i
   expect_identical(as.integer(region[at - 1]), data$region[at])
   moved <- quietly(invariant_pram(file, max_match_prob = 0.6, row_id = "id"))
   expect_message(release_data(moved), class = "sdcRisk_message_shuffled")
+  # What the order reveals of the values before two protections is not compared.
+  again <- quietly(suppress_cells(suppress_cells(file, k = 3), k = 3, row_id = "id"))
+  recoded <- quietly(global_recode(file, region = c(20, 40)))
+  for (x in list(again, recoded, quietly(suppress_cells(recoded, k = 3, row_id = "id")))) {
+    release <- quietly(release_data(x, keep_ids = "id"))
+    expect_lt(abs(stats::cor(1:600, as.data.frame(release)$id)), 0.2)
+    expect_error(release_data(x, shuffle = FALSE), class = "sdcRisk_error_bad_argument")
+    expect_match(reasons(release), "not compared with the key variables: \"id\"")
+  }
 })
 
 test_that("a protection of a protection in a database is one more step", {
