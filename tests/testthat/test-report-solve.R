@@ -55,6 +55,8 @@ figures_of <- function(results, internal = FALSE) {
   })
   parts <- xml2::xml_find_all(xml2::read_html(path), "//body//p|//body//li|//body//td")
   words <- unique(unlist(strsplit(xml2::xml_text(parts), "(?<=[.;:]) ", perl = TRUE)))
+  # The time of the report is no figure.
+  words <- words[!startsWith(words, "Written on")]
   number <- "[0-9]+(?:,[0-9]{3})*(?:[.][0-9]+)?%?"
   of_words <- lapply(words[nchar(words) > 12 & grepl("[0-9]", words)], function(text) {
     found <- regmatches(text, gregexpr(number, text, perl = TRUE))[[1]]
