@@ -326,7 +326,7 @@ released_table <- function(file, roles, known, shuffle, new_ids, keep_ids, drop)
   } else {
     dplyr::select(file$table, !!!rlang::syms(columns))
   }
-  if (told && is.null(shuffle)) {
+  if (told && known && is.null(shuffle)) {
     inform_shuffled("a random order of the engine", "revealed protected values", "x$data")
   }
   as_release(file, with_held_levels(table), shuffle)
