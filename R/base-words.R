@@ -20,7 +20,8 @@ format_count <- function(x) {
       format(x, digits = 4)
     ))
   }
-  formatC(x, format = "d", big.mark = big_mark())
+  # As by `big.mark`, which takes twenty times as long.
+  gsub("(?<=[0-9])(?=([0-9]{3})+$)", big_mark(), formatC(x, format = "d"), perl = TRUE)
 }
 
 # Three significant digits.
@@ -61,7 +62,7 @@ format_likelihood <- function(x) {
 # Three significant digits; nothing but all is 100%, and nothing but none 0%.
 format_percent <- function(x) {
   percent <- 100 * x
-  number <- trimws(formatC(percent, digits = 3, format = "fg"))
+  number <- formatC(percent, width = 1, digits = 3, format = "fg")
   huge <- !is.na(x) & percent >= 999.5
   number[huge] <- format_risk(percent[huge])
   nearly <- !is.na(x) & percent >= 99.95 & percent < 100
@@ -88,7 +89,7 @@ format_spread <- function(largest, q99, q95, format = format_risk, noun = "recor
 
 # A setting or another number as people gave it, with seven digits at most.
 format_number <- function(x) {
-  trimws(formatC(x, digits = 7, format = "g"))
+  formatC(x, width = 1, digits = 7, format = "g")
 }
 
 # Lines at most as wide as the console: text is broken at blanks, the rest of a
@@ -123,7 +124,7 @@ print_wrapped <- function(x, ...) {
 
 # Names in quotes held together, by blanks that strwrap() does not know.
 glue_quoted <- function(lines) {
-  quoted <- gregexpr('"[^"]{1,60}"', lines)
+  quoted <- gregexpr('"[^"]{1,60}"', lines, perl = TRUE)
   regmatches(lines, quoted) <- lapply(regmatches(lines, quoted), function(name) {
     gsub(" ", "\u00a0", name, fixed = TRUE)
   })
@@ -313,6 +314,6 @@ format_large <- function(x) {
 format_short <- function(x) {
   ifelse(
     is.na(x), "NA",
-    ifelse(abs(x) >= 1e4, format_large(x), trimws(formatC(x, digits = 3, format = "g")))
+    ifelse(abs(x) >= 1e4, format_large(x), formatC(x, width = 1, digits = 3, format = "g"))
   )
 }

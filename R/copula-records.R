@@ -131,5 +131,5 @@ format_expected <- function(x) {
 }
 
 format_rounded <- function(x, digits) {
-  trimws(formatC(signif(x, digits), digits = digits, format = "fg"))
+  formatC(signif(x, digits), width = 1, digits = digits, format = "fg")
 }

@@ -8,7 +8,7 @@ sampling_error <- function(row) {
     "the sample is too small for a standard error"
   } else {
     paste0(
-      "standard error of T by design ", trimws(formatC(row$risk_se, digits = 2, format = "g"))
+      "standard error of T by design ", formatC(row$risk_se, width = 1, digits = 2, format = "g")
     )
   }
 }
@@ -95,7 +95,7 @@ signal_exceedances <- function(x) {
       x = paste0(
         "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
       ),
-      i = tail_advice(x, estimates[few[[1]], ]),
+      i = tail_advice(x, numbered_rows(estimates, few[[1]])),
       p = p
     )
   }
@@ -106,7 +106,8 @@ signal_exceedances <- function(x) {
       "no_exceedance", paste0("No key set has a risk above the threshold (", in_sizes(p), ")."),
       x = "The largest risks are equal, or there are fewer key sets than 1 / pi_u.",
       i = paste0(
-        "The extreme risk reported is the threshold. ", tail_advice(x, estimates[none[[1]], ])
+        "The extreme risk reported is the threshold. ",
+        tail_advice(x, numbered_rows(estimates, none[[1]]))
       ),
       p = p
     )
@@ -161,9 +162,10 @@ enough_at <- function(x, estimate) {
   above <- if (is.null(x$sets) || is_sampled(x, estimate$p)) {
     steps
   } else {
-    distinct <- sort(sets_in_use(x, estimate$p)$n_distinct, decreasing = TRUE)
+    # They fall.
+    distinct <- sets_in_use(x, estimate$p)$n_distinct
     # Ties with the order statistic below the threshold stay below.
-    vapply(distinct[pmin(steps + 1, length(distinct))], function(h) sum(distinct > h), 0L)
+    match(distinct[pmin(steps + 1, length(distinct))], distinct) - 1
   }
   shares[above >= enough_exceedances][1]
 }
@@ -172,7 +174,7 @@ is_sampled <- function(x, p) p %in% x$diagnostics$sampling$p
 
 # The key sets of one size whose risks count.
 sets_in_use <- function(x, p) {
-  sets <- x$sets[x$sets$p == p, ]
+  sets <- numbered_rows(x$sets, x$sets$p == p)
   if (x$settings$theta_one == "exclude") sets[sets$n_distinct < sets$n, ] else sets
 }
 
@@ -185,7 +187,7 @@ riskiest <- function(x, estimate) {
 # The row of `diagnostics$fit` of an analysis.
 qar_fit <- function(x, estimate) {
   fit <- x$diagnostics$fit
-  fit[fit$p == estimate$p & fit$alpha == estimate$alpha, ]
+  numbered_rows(fit, fit$p == estimate$p & fit$alpha == estimate$alpha)
 }
 
 # "351 of 3,276 key sets, all with "id", which does so alone"
@@ -236,6 +238,6 @@ identifying_variable <- function(x, p) {
 format_t <- function(x) {
   near <- !is.na(x) & x < 1 & x > 0.9995
   shown <- format_risk(x)
-  shown[near] <- trimws(formatC(1 - signif(1 - x[near], 1), digits = 15, format = "fg"))
+  shown[near] <- formatC(1 - signif(1 - x[near], 1), width = 1, digits = 15, format = "fg")
   shown
 }
