@@ -22,7 +22,8 @@ announce <- function(name, at = sys.parent()) {
   # An argument is evaluated while the function runs, but where the user wrote it.
   inside <- !is.null(running$ask) && sys.parents()[[at]] >= running$ask$.at
   ask$.said <- if (inside) running$ask$.said else name
-  ask$.arguments <- setdiff(names(formals(sys.function(at))), "...")
+  arguments <- names(formals(sys.function(at)))
+  ask$.arguments <- arguments[arguments != "..."]
   # base::missing(), since an argument may be called `missing`.
   given <- vapply(ask$.arguments, function(arg) {
     !eval(as.call(list(base::missing, as.name(arg))), ask$.frame)

@@ -19,8 +19,8 @@ value_text <- function(x) {
 is_plain_number <- function(x) is.numeric(x) && !is.object(x)
 
 are_distinct_numbers <- function(x, several) {
-  is_plain_number(x) && length(x) >= 1 && (several || length(x) == 1) &&
-    !anyNA(x) && !anyDuplicated(x)
+  is_plain_number(x) && (length(x) == 1 || several && length(x) > 1 && !anyDuplicated(x)) &&
+    !anyNA(x)
 }
 
 # A column without what changes nothing of its values: one dimension, as tapply() gives it,

@@ -2,9 +2,11 @@
 # as text, or the error is told here, once for all exported functions.
 
 column_arguments <- c(
-  "key_vars", "link_vars", "change_vars", "weight_var", "count_var", "hh_id", "hh_vars",
+  "link_vars", "change_vars", "weight_var", "count_var", "hh_id", "hh_vars",
   "strata_var", "sensitive", "within", "vars", "id", "time", "year", "month", "age",
-  "birth_year", "row_id", "key_groups", "linked", "drop", "new_ids", "keep_ids"
+  "birth_year", "row_id", "key_groups", "linked", "drop", "new_ids", "keep_ids",
+  # The last: without others they leave out what these name.
+  "key_vars"
 )
 
 check_column_arguments <- function() {
@@ -15,14 +17,13 @@ check_column_arguments <- function() {
   ask$.looked <- TRUE
   refuse_letters(ask)
   frame <- ask$.frame
-  given <- intersect(column_arguments, setdiff(ask$.given, ask$.controls))
+  given <- column_arguments[column_arguments %in% ask$.given]
+  given <- given[!given %in% ask$.controls]
   quosures <- lapply(rlang::set_names(given), function(arg) {
-    eval(as.call(list(rlang::enquo, as.name(arg))), frame)
+    innermost(eval(as.call(list(rlang::enquo, as.name(arg))), frame))
   })
-  quosures <- lapply(quosures, innermost)
   data <- if (any(vapply(quosures, is_unread, NA))) data_at_door(frame)
-  # The key variables last: they leave out what serves other arguments.
-  for (arg in c(setdiff(given, "key_vars"), intersect(given, "key_vars"))) {
+  for (arg in given) {
     if (is_unread(quosures[[arg]])) {
       value <- read_columns(arg, quosures[[arg]], data)
       if (arg == "key_vars" && is_negative(rlang::quo_get_expr(quosures[[arg]]))) {
@@ -158,13 +159,13 @@ data_at_door <- function(frame) {
   files <- c(
     "data", "wave1", "known", "before", "original", "waves", "background", "releases", "x"
   )
-  file <- intersect(files, ls(frame))
-  if (length(file) == 0) {
+  file <- Find(function(name) exists(name, envir = frame, inherits = FALSE), files)
+  if (is.null(file)) {
     return(NULL)
   }
   tryCatch(
     {
-      data <- get(file[[1]], envir = frame)
+      data <- get(file, envir = frame)
       # Of a table of a database every column may get a role.
       data <- if (is_open_file(data)) {
         all_columns_of(data)

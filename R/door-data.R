@@ -34,7 +34,9 @@ bare_data <- function(x) {
 
 # As above, for any kind of rows.
 file_data <- function(x) {
-  if (is_sdcmicro(x)) {
+  if (identical(class(x), "data.frame")) {
+    x
+  } else if (is_sdcmicro(x)) {
     micro_data(micro_slots(x, "data"))
   } else if (is_pattern_table(x)) {
     pattern_file(x)$data

@@ -329,9 +329,11 @@ read_file <- function(ask, arg = "data", patterns = FALSE) {
 
 # Arguments that a file may answer, as they were given, or their defaults.
 take_arguments <- function(ask) {
-  no_default <- vapply(formals(sys.function(ask$.at)), identical, NA, rlang::missing_arg())
-  known <- c(ask$.given, names(no_default)[!no_default])
-  for (arg in intersect(c(role_names, micro_names), known)) ask[[arg]] <- argument(arg)
+  defaults <- formals(sys.function(ask$.at))
+  for (arg in intersect(c(role_names, micro_names), ask$.arguments)) {
+    known <- arg %in% ask$.given || !identical(defaults[[arg]], rlang::missing_arg())
+    if (known) ask[[arg]] <- argument(arg)
+  }
 }
 
 # Opens two waves or files, the first perhaps a list of earlier releases. Roles of the first take
@@ -468,6 +470,9 @@ inform_perturbed <- function(file) {
 
 # Arguments that nobody gave become the file's roles.
 take_roles <- function(ask, file) {
+  if (length(file$roles) == 0) {
+    return(invisible())
+  }
   takes <- intersect(role_names, ask$.arguments)
   open <- setdiff(takes, same_question(intersect(takes, ask$.given)))
   roles <- with_population(file, takes)

@@ -66,13 +66,12 @@ fingerprint_of <- function(data, settings) {
 # `sorted`, a hash of the records on all of them in no order, as a release may be shuffled.
 # Sorting takes time, so a large file has none.
 file_prints <- function(data, settings) {
-  names <- sort(intersect(print_columns(settings), names(data)), method = "radix")
+  names <- intersect(print_columns(settings), names(data))
+  names <- names[order(names, method = "radix")]
   columns <- lapply(as.list(data)[names], print_values)
   hashes <- vapply(columns, rlang::hash, "")
   # New numbers of households group the same records.
-  columns[intersect(settings$hh_id, names)] <- lapply(
-    as.list(data)[intersect(settings$hh_id, names)], count_sharing
-  )
+  for (name in intersect(settings$hh_id, names)) columns[[name]] <- count_sharing(data[[name]])
   list(
     columns = hashes,
     sorted = if (length(columns) * nrow(data) <= most_sorted_cells) {

@@ -11,14 +11,15 @@ remember <- function(ask, roles = list()) {
   ask$call <- call_without_data(made, ask$.name)
   values <- lapply(rlang::set_names(intersect(ask$.arguments, ask$.given)), argument, ask)
   files <- lapply(values, file_data)
-  lazy <- names(Filter(is_lazy_table, values))
   values <- lapply(values, asked_value)
   for (file in names(roles)) {
     # A table of a database is its patterns.
-    if (file %in% lazy) values[[file]] <- asked_part("file", patterns = pattern_roles(ask$data))
+    if (is_lazy_table(argument(file, ask))) {
+      values[[file]] <- asked_part("file", patterns = pattern_roles(ask$data))
+    }
     values[[file]]$roles <- roles[[file]]
   }
-  if ("..." %in% names(formals(f))) {
+  if ("..." %in% names(formals(f)) && length(dot_names(ask))) {
     # An empty argument is for the function itself to complain of.
     more <- tryCatch(other_dots(ask), error = function(e) NULL)
     values <- c(values, lapply(more, asked_value))

@@ -11,10 +11,6 @@
 
 new_sdc_result <- function(class, estimates, records, settings, diagnostics,
                            call, ...) {
-  stopifnot(
-    is.data.frame(estimates), is.null(records) || is.data.frame(records),
-    is.list(settings), is.list(diagnostics)
-  )
   result <- structure(
     list(
       estimates = estimates, records = records, settings = settings,

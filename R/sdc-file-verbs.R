@@ -144,8 +144,8 @@ as.data.frame.sdc_open_file <- function(x, ...) {
 #' @export
 `$.sdc_open_file` <- function(x, name) {
   value <- unclass(x)[[name]]
-  own <- c(past_parts, "data", "roles", "codes", "table", "lazy", "before")
-  if (is.null(value) && !name %in% own && name %in% names(all_columns_of(unclass(x)))) {
+  own <- function() c(past_parts, "data", "roles", "codes", "table", "lazy", "before")
+  if (is.null(value) && !name %in% own() && name %in% names(all_columns_of(unclass(x)))) {
     announce("$")
     stop_no_single_records(paste0("values of ", quote_names(name)))
   }
