@@ -112,17 +112,17 @@ warn_sdc <- function(kind, ...) signal_sdc("warning", kind, list(...))
 
 inform_sdc <- function(kind, ...) signal_sdc("message", kind, list(...))
 
-# Warnings and messages are what rlang::warn() and rlang::inform() would signal, in an eighth of
-# the time: rlang looks up versions of packages for every text.
+# Warnings and messages are what rlang::warn() and rlang::inform() signal, in a quarter of the
+# time: rlang looks up versions of packages for every text.
 signal_sdc <- function(severity, kind, parts) {
   of_message <- rlang::names2(parts) %in% c("", "x", "i")
-  make <- switch(severity,
-    error = rlang::abort, warning = rlang::warning_cnd, message = rlang::message_cnd
-  )
-  condition <- make(
-    class = condition_class(severity, kind),
-    message = with_bullets(do.call(c, parts[of_message])), !!!parts[!of_message],
-    call = bare_call(), use_cli_format = FALSE
+  text <- with_bullets(do.call(c, parts[of_message]))
+  class <- condition_class(severity, kind)
+  fields <- parts[!of_message]
+  if (severity == "error") rlang::abort(text, class, !!!fields, call = bare_call())
+  condition <- structure(
+    c(list(message = text), fields, list(call = bare_call())),
+    class = c(class, paste0("rlang_", severity), severity, "condition")
   )
   if (severity == "warning") {
     old <- options(warning.length = 8170)
@@ -132,7 +132,7 @@ signal_sdc <- function(severity, kind, parts) {
   withRestarts(muffleMessage = function() NULL, {
     signalCondition(condition)
     as_answer <- rlang::is_interactive() && sink.number() == 0 && sink.number("message") == 2
-    cat(conditionMessage(condition), "\n", sep = "", file = if (as_answer) stdout() else stderr())
+    cat(text, "\n", sep = "", file = if (as_answer) stdout() else stderr())
   })
   invisible()
 }
@@ -146,10 +146,10 @@ with_bullets <- function(lines) {
   )
   on.exit(options(old))
   symbol <- cli::symbol
-  marks <- c(
-    x = paste0(cli::col_red(symbol$cross), " "), i = paste0(cli::col_blue(symbol$info), " ")
-  )[rlang::names2(lines)]
-  paste0(ifelse(is.na(marks), "", marks), lines, collapse = "\n")
+  marks <- c(x = paste(cli::col_red(symbol$cross), ""), i = paste(cli::col_blue(symbol$info), ""))
+  marks <- marks[rlang::names2(lines)]
+  marks[is.na(marks)] <- ""
+  paste0(marks, lines, collapse = "\n")
 }
 
 # The call that the user made, without its arguments: after do.call() they are the

@@ -95,7 +95,7 @@ signal_exceedances <- function(x) {
       x = paste0(
         "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
       ),
-      i = tail_advice(x, numbered_rows(estimates, few[[1]])),
+      i = tail_advice(x, lapply(estimates, `[[`, few[[1]])),
       p = p
     )
   }
@@ -107,7 +107,7 @@ signal_exceedances <- function(x) {
       x = "The largest risks are equal, or there are fewer key sets than 1 / pi_u.",
       i = paste0(
         "The extreme risk reported is the threshold. ",
-        tail_advice(x, numbered_rows(estimates, none[[1]]))
+        tail_advice(x, lapply(estimates, `[[`, none[[1]]))
       ),
       p = p
     )

@@ -53,8 +53,8 @@ figure_scope <- function(x, limit = NULL) {
   scope$e <- e
   scope$limit <- limit
   # The analysis that words and glance() are about.
-  scope$at <- utils::head(c(which.max(eval(declaration_of(x)$lead, scope)), 1L), 1)
-  scope$main <- e[scope$at, ]
+  scope$at <- c(which.max(eval(declaration_of(x)$lead, scope)), 1L)[[1]]
+  scope$main <- if (length(e)) numbered_rows(e, scope$at)
   scope
 }
 
@@ -65,7 +65,8 @@ figure_rows <- function(x, limit, board = FALSE, only = NULL) {
   e <- unclass(x)$estimates
   scope <- figure_scope(x, limit)
   each <- eval(about$each, scope)
-  figures <- Filter(function(f) is.null(only) || f$name %in% only, about$figures)
+  figures <- about$figures
+  if (!is.null(only)) figures <- Filter(function(f) f$name %in% only, figures)
   rows <- lapply(figures, function(f) {
     value <- if (is.null(f$value)) e[[f$name]] else eval(f$value, scope)
     if (is.null(value)) {
@@ -118,14 +119,16 @@ no_figures <- list(
 
 # The verdict of a whole interval, or of the value if it has none. Bounds are met up to rounding.
 judge <- function(value, limit, unit, low = NA, high = NA) {
-  to_all <- function(x) rep_len(x, length(value))
-  limit <- to_all(limit)
-  matches <- to_all(unit == "matches")
-  beyond <- function(x) ifelse(matches, x < limit - 1e-9, x > limit + 1e-9)
-  verdict <- ifelse(
-    beyond(ifelse(is.na(to_all(low)), value, low)), "above",
-    ifelse(beyond(ifelse(is.na(to_all(high)), value, high)), "unclear", "ok")
-  )
+  limit <- rep_len(limit, length(value))
+  sign <- ifelse(unit == "matches", -1, 1)
+  beyond <- function(bound) {
+    bound <- rep_len(bound, length(value))
+    bound[is.na(bound)] <- value[is.na(bound)]
+    which(sign * bound > sign * limit + 1e-9)
+  }
+  verdict <- rep("ok", length(value))
+  verdict[beyond(high)] <- "unclear"
+  verdict[beyond(low)] <- "above"
   verdict[is.na(limit)] <- "no limit"
   verdict[is.na(value)] <- "not judged"
   verdict
