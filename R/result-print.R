@@ -19,7 +19,7 @@ describe <- function(x) {
   if (length(each) == 1) shown$label <- sub(each, "", shown$label, fixed = TRUE)
   table <- of("table")
   if (is.null(about)) table <- x$estimates
-  list(
+  described(
     title = c(of("title"), paste0("Result of ", sub("^sdc_", "", class(x)[[1]]), "()"))[[1]],
     question = of("question"), size = of("size"),
     figures = shown,
@@ -37,6 +37,12 @@ describe <- function(x) {
       )
     }
   )
+}
+
+# A description, each part of which is made when it is asked for: `$` finds NULL for others.
+described <- function(title, question, size, figures, several, table, attempt, rest, most, spread,
+                      notes, grave, above, scenario, next_step, sentence) {
+  environment()
 }
 
 # The largest record risk, and what 99% and 95% of the records have at most.
@@ -106,13 +112,14 @@ figure_lines <- function(rows, width) {
     return(NULL)
   }
   told <- figure_cells(rows, unknown = ifelse(nzchar(rows$absent), rows$absent, "not determined"))
-  judged <- nzchar(verdict_cells(rows))
-  told[judged] <- paste0(format(told[judged]), "  ", verdict_cells(rows)[judged])
+  verdicts <- verdict_cells(rows)
+  judged <- nzchar(verdicts)
+  told[judged] <- paste0(format(told[judged]), "  ", verdicts[judged])
   room <- min(max(nchar(rows$label)), max(width - max(nchar(told)) - 2, 16))
   unlist(Map(function(label, told) {
-    label <- strwrap(label, room + 1)
+    if (nchar(label) > room) label <- strwrap(label, room + 1)
     told <- c(told, rep("", length(label) - 1))
-    trimws(paste0(formatC(label, width = -room), "  ", told), "right")
+    sub(" +$", "", paste0(formatC(label, width = -room), "  ", told), perl = TRUE)
   }, rows$label, told), use.names = FALSE)
 }
 
@@ -150,15 +157,15 @@ table_lines <- function(table, said, width) {
 declared_lines <- function(said, width, rows, most = if (is.finite(rows)) 3 else Inf) {
   several <- said$several
   notes <- said$notes
+  first <- wrap_lines(c(
+    said$title, if (!is.null(said$question)) paste("Question:", said$question), said$size,
+    if (is.null(several)) figure_lines(said$figures, width),
+    table_lines(several, said, width), table_lines(said$table, said, width),
+    said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario), said$attempt
+  ), width)
+  last <- c(if (!is.null(said$next_step)) paste("Next:", said$next_step), said$above)
   lines_with <- function(n, more = more_notes(length(notes) - n, said$everything)) {
-    wrap_lines(c(
-      said$title, if (!is.null(said$question)) paste("Question:", said$question), said$size,
-      if (is.null(several)) figure_lines(said$figures, width),
-      table_lines(several, said, width), table_lines(said$table, said, width),
-      said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario), said$attempt,
-      utils::head(notes, n), more, if (!is.null(said$next_step)) paste("Next:", said$next_step),
-      said$above
-    ), width)
+    c(first, wrap_lines(c(utils::head(notes, n), more, last), width))
   }
   most <- min(length(notes), most)
   least <- min(most, said$grave)
