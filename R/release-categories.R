@@ -19,9 +19,7 @@ made_of_column <- function(x, column) {
   c(
     if (!all(known) && any(known)) list(yes_no(known)),
     if (is_sum) list(yes_no(known & !zero)),
-    if (length(unique(members)) > 1) {
-      list(list(codes = members, n_values = max(members), known = TRUE, id = FALSE))
-    },
+    if (length(unique(members)) > 1) list(numbered_column(members, TRUE)),
     if (amount && !column$id && is_short_range(x)) list(rounded_column(as_bare(x)))
   )
 }
@@ -30,11 +28,14 @@ made_of_column <- function(x, column) {
 rounded_column <- function(x) {
   at <- as.integer(round(x) - round(min(x, na.rm = TRUE))) + 1L
   at[is.na(at)] <- 0L
+  numbered_column(at, sum(at > 0) >= 4 * length(unique(at[at > 0])))
+}
+
+# Of whole numbers, 0 where missing.
+numbered_column <- function(at, known) {
   used <- tabulate(at) > 0
-  n_values <- sum(used)
   list(
-    codes = c(0L, cumsum(used))[at + 1L], n_values = n_values,
-    known = sum(at > 0) >= 4 * n_values, id = FALSE
+    codes = c(0L, cumsum(used))[at + 1L], n_values = sum(used), known = known, id = FALSE
   )
 }
 

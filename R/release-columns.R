@@ -410,7 +410,7 @@ told_by_others <- function(column, v, least, at, fit, back) {
   # one record, or beside which neighbours are seldom different.
   open <- !v$compared && !v$missing
   exact <- !open || fit$errors <= 0.1 * fit$n && (column$known || !are_mostly_alone(column, v))
-  near <- has_places(column, at) && (!open || mean(diff(fit$best) != 0) <= 0.25)
+  near <- has_places(column, at) && (!open || sum(diff(fit$best) != 0) <= 0.25 * length(fit$best))
   v <- known_to_anyone(v, column)
   told <- max(
     if (exact) shown_by(values_shown, column, v, least, at, back),

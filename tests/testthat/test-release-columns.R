@@ -1750,3 +1750,14 @@ test_that("a column that reveals values of a recoded file is named once, with on
   expect_identical(anyDuplicated(told[c("variable", "by")]), 0L)
   expect_identical(told$by[told$variable == "arm"], "code")
 })
+
+test_that("an amount of many ties in a file of more than 20,000 records is compared", {
+  set.seed(3)
+  data <- data.frame(age = sample(18:80, 21000, TRUE), sex = sample(1:2, 21000, TRUE))
+  data$pay <- ifelse(runif(21000) < 0.3, 0, round(rlnorm(21000, 10, 1) * data$age, 2))
+  page <- quietly(file_check(data, c("age", "sex")))
+  k <- page$estimates[page$estimates$measure == "k", ]
+  expect_equal(k$value, min(table(data$age, data$sex)))
+  expect_identical(k$verdict, "ok")
+  expect_identical(NROW(page$diagnostics$told_by_columns), 0L)
+})
