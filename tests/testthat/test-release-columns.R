@@ -1761,3 +1761,24 @@ test_that("an amount of many ties in a file of more than 20,000 records is compa
   expect_identical(k$verdict, "ok")
   expect_identical(NROW(page$diagnostics$told_by_columns), 0L)
 })
+
+test_that("a column that reveals by its order but for one value is named", {
+  set.seed(4)
+  data <- data.frame(grade = c(sample(1:15, 1980, TRUE), rep(16:20, each = 4)))
+  data$sex <- sample(1:2, 2000, TRUE)
+  data$pay <- data$grade * 1000 + round(runif(2000, 0, 990), 2)
+  leave <- runif(2000) < 0.1 & data$grade < 16
+  data$pay[leave] <- 0
+  data$since <- as.Date("2020-06-01") - 300 * data$grade - sample(299, 2000, TRUE)
+  data$since[leave] <- as.Date("1900-01-01")
+  data <- data[sample(2000), ]
+  for (column in c("pay", "since")) {
+    file <- sdc_file(data[c("grade", "sex", column)], c("grade", "sex"))
+    found <- quietly(suppress_cells(file, k = 5))
+    told <- found$diagnostics$told_by_columns
+    expect_identical(told[c("variable", "by")], data.frame(variable = "grade", by = column))
+    expect_identical(told$n, 20L)
+    page <- quietly(file_check(found))$estimates
+    expect_identical(page$verdict[page$measure == "k"], "unclear")
+  }
+})
