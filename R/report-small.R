@@ -46,7 +46,9 @@ told_with <- list(
   n_suppressed = "^(lower_)?bound$", n_records_violating = "^violations_",
   n_cell_violations = "^violations_|^prop_cells$", n_risky = "^expected_changed$",
   n_records = "^n_msu$", n_blank = "^tv_", n_exchanged = "^tv_", n_records_changed = "^tv_",
-  tv_margins = "^tv_", tv_pairs = "^tv_pairs_weighted$"
+  tv_margins = "^tv_", tv_pairs = "^tv_pairs_weighted$", violations_sum = "^violations_mean$",
+  # Of uniques, pairs and theta, two tell the third.
+  n_unique = "^theta", n_pairs = "^theta"
 )
 
 # A loss and the bound of a suppression as counts. Records with values that changed in one of two
@@ -56,6 +58,9 @@ counts_in_ratios <- function(x) {
   e <- unclass(x)$estimates
   if (inherits(x, "sdc_suppress_cells")) {
     return(list(lower_bound = e$lower_bound))
+  }
+  if (inherits(x, "sdc_exhaustive_tabulation")) {
+    return(list(violations_sum = e$violations_sum))
   }
   if (inherits(x, "sdc_attribute_risk")) {
     times <- ifelse(e$measure %in% shares_of_records, x$diagnostics$n_used, 1)
@@ -136,12 +141,15 @@ few_counts <- function(counts, n, shown) {
       },
       if (startsWith(about, "missing ")) shown$missing
     )
-    # Records in pairs, and those alone together with them.
-    value <- if (counts$name[[i]] == "n_pairs") {
-      2 * counts$value[[i]] + c(0, counts$value[rows][counts$name[rows] == "n_unique"])
-    } else {
-      counts$value[[i]]
-    }
+    of <- function(name) counts$value[rows][counts$name[rows] == name]
+    value <- counts$value[[i]]
+    value <- switch(counts$name[[i]],
+      # Records in pairs, and those alone together with them.
+      n_pairs = 2 * value + c(0, of("n_unique")),
+      # Records of cells with one or two, and the cells of one.
+      violations_sum = c(value, abs(2 * of("n_cell_violations") - value)),
+      value
+    )
     gone[[i]] <- are_few(counts$value[[i]]) || any(vapply(value, is_few_of, NA, others))
     # Uniques without one variable and without another one are no parts of each other.
     alone <- nzchar(about) && !gone[[i]] && (about != "matches" || counts$group[[i]] == "")
@@ -366,10 +374,14 @@ without_groups <- function(x, exact, n, hides) {
     x$estimates[is.na(x$estimates$risk_mean), grep("^theta", names(x$estimates))] <- NA
   }
   if (inherits(x, "sdc_file_check")) {
-    # Without a variable of no influence the risk is that of the riskiest key set.
-    x$drivers$risk_without[tell(exact$drivers$risk_without * n) %in% TRUE] <- NA_real_
+    # Without a variable of no influence the risk is that of the riskiest key set. Few key sets have
+    # no tail: the risk is the number of groups of one.
+    tell_set <- function(groups) {
+      (tell(groups) | hides & abs(groups - round(groups)) < 1e-6) %in% TRUE
+    }
+    x$drivers$risk_without[tell_set(exact$drivers$risk_without * n)] <- NA_real_
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
-    x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
+    x$estimates$value[of_sets & tell_set(exact$estimates$value * n)] <- NA_real_
   }
   x
 }

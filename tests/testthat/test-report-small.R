@@ -604,3 +604,50 @@ test_that("a withheld number of classes follows from no risk without a variable 
   expect_gt(matches$estimates$theta_se, 0)
   expect_true(all(is.na(printed$value[startsWith(printed$name, "theta")])))
 })
+
+test_that("a withheld number of classes is no risk of the only key set without a variable", {
+  keys <- c("race", "sex", "relationship", "marital_status")
+  set.seed(2)
+  data <- adult[sample(nrow(adult), 700), keys]
+  check <- quietly(file_check(sdc_file(data, keys, pop_size = 20000)))
+  printed <- printed_numbers(external(check)$log)
+  expect_true(anyNA(printed$value[printed$name == "n_unique_without"]))
+  classes <- vapply(keys, function(key) nrow(unique(data[setdiff(keys, key)])), 0L)
+  expect_setequal(round(check$drivers$risk_without * 700, 6), classes)
+  expect_true(all(is.na(printed$value[printed$name %in% c("risk_without", "set_risk", "qar")])))
+})
+
+test_that("small cells and their records do not tell few cells of one record or of two", {
+  keys <- c("race", "sex", "marital_status")
+  cells_told <- vapply(1:20, function(seed) {
+    set.seed(seed)
+    data <- adult[sample(nrow(adult), 600), keys]
+    found <- exhaustive_tabulation(data, keys, dims = 1:2)
+    printed <- printed_numbers(external(found)$log)
+    value <- function(name) printed$value[printed$name == name]
+    told <- c(
+      2 * value("n_cell_violations") - value("violations_sum"),
+      value("violations_sum") - value("n_cell_violations"),
+      value("violations_sum") - value("n_records_violating")
+    )
+    # Two thirds of the reports still show both counts.
+    c(few = any(told %in% 1:4), shown = !anyNA(told[1:2]))
+  }, c(few = NA, shown = NA))
+  expect_identical(sum(cells_told["few", ]), 0L)
+  expect_gt(sum(cells_told["shown", ]), 0)
+})
+
+test_that("theta is withheld with one of the two counts from which it follows", {
+  keys <- c("race", "sex", "marital_status")
+  withheld <- vapply(1:12, function(seed) {
+    set.seed(seed)
+    data <- adult[sample(nrow(adult), 500), keys]
+    printed <- printed_numbers(external(quietly(n_matches(data, keys, pop_size = 20000)))$log)
+    value <- function(name) printed$value[printed$name == name]
+    theta <- printed$value[startsWith(printed$name, "theta")]
+    counts <- is.na(c(value("n_unique"), value("n_pairs")))
+    expect_identical(all(is.na(theta)), any(counts))
+    counts
+  }, c(unique = NA, pairs = NA))
+  expect_true(any(withheld["pairs", ] & !withheld["unique", ]))
+})
