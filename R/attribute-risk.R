@@ -59,7 +59,7 @@
 #' @param group_similar A list named by sensitive variables. Each entry is a list of vectors of
 #'   values that count as one, such as `list(disease = list(c("HIV", "hepatitis")))`.
 #' @param released A released file with the same variables: protected, recoded alike in both
-#'   files, or synthetic.
+#'   files, or synthetic. Measures that are not described with it are those of `data` alone.
 #' @param limit `NULL`, or a limit of the share of a record's value among its matches
 #'   (`posterior`): the print then ends with the number of records above it, and
 #'   [records_at_risk()] names them.
