@@ -374,14 +374,13 @@ without_groups <- function(x, exact, n, hides) {
     x$estimates[is.na(x$estimates$risk_mean), grep("^theta", names(x$estimates))] <- NA
   }
   if (inherits(x, "sdc_file_check")) {
-    # Without a variable of no influence the risk is that of the riskiest key set. Few key sets have
-    # no tail: the risk is the number of groups of one.
-    tell_set <- function(groups) {
-      (tell(groups) | hides & abs(groups - round(groups)) < 1e-6) %in% TRUE
-    }
-    x$drivers$risk_without[tell_set(exact$drivers$risk_without * n)] <- NA_real_
+    # Without a variable of no influence the risk is that of the riskiest key set, and of the only one
+    # its number of groups.
+    groups <- exact$drivers$risk_without * n
+    lost <- is.na(x$drivers$n_unique_without) & abs(groups - round(groups)) < 1e-6
+    x$drivers$risk_without[(tell(groups) | lost) %in% TRUE] <- NA_real_
     of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
-    x$estimates$value[of_sets & tell_set(exact$estimates$value * n)] <- NA_real_
+    x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
   }
   x
 }
