@@ -164,6 +164,26 @@ law_table <- function(runs, by = c("kind", "fraction", "estimator", "measure")) 
   out[do.call(order, out[by]), ]
 }
 
+# Samples of populations that were written down before; as many of each as the command says.
+judge_law <- function(name, fractions, each) {
+  asked <- commandArgs(TRUE)
+  if (length(asked)) each <- as.integer(asked[[1]])
+  runs <- parallel::mclapply(names(law_populations), function(name) {
+    data <- law_populations[[name]]$make()
+    kind <- law_populations[[name]]$kind
+    do.call(rbind, lapply(if (!is.null(data)) fractions, function(fraction) {
+      do.call(rbind, lapply(seq_len(each), function(i) {
+        law_sample(data, name, kind, fraction, i, FALSE)
+      }))
+    }))
+  }, mc.cores = 2, mc.preschedule = FALSE)
+  runs <- do.call(rbind, runs)
+  write_results(runs, result_file(name))
+  options(width = 150)
+  print(format(law_table(runs, c("kind", "measure")), digits = 3), row.names = FALSE)
+  print(format(law_table(runs, c("fraction", "measure")), digits = 3), row.names = FALSE)
+}
+
 if (sys.nframe() == 0) {
   asked <- commandArgs(TRUE)
   n_samples <- if (length(asked) > 0) as.integer(asked[[1]]) else 6

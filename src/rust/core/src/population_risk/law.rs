@@ -31,6 +31,8 @@ use crate::random::{Seed, Streams};
 
 /// Number of parameters: A, ln theta, i, b, c, e.
 pub(super) const N: usize = 6;
+/// Where `ln theta` stands.
+pub(super) const THETA: usize = 1;
 /// Means and standard deviations of their prior, fitted on populations used for
 /// development alone.
 const PRIOR: [(f64, f64); N] = [
@@ -102,13 +104,19 @@ impl Parameters {
 
     /// People who are alike for reasons that are not in the keys.
     pub fn theta(&self) -> f64 {
-        self.0[1].exp()
+        self.0[THETA].exp()
+    }
+
+    /// Mean over draws, in standard deviations of the prior from its mean.
+    pub fn mean(draws: &[(Parameters, f64)]) -> Point {
+        let sum = |k: usize| -> f64 { draws.iter().map(|(p, weight)| weight * p.0[k]).sum() };
+        std::array::from_fn(|k| (sum(k) - PRIOR[k].0) / PRIOR[k].1)
     }
 
     /// These with nobody of them.
     pub fn without_theta(&self) -> Self {
         let mut values = self.0;
-        values[1] = f64::NEG_INFINITY;
+        values[THETA] = f64::NEG_INFINITY;
         Self(values)
     }
 }

@@ -11,26 +11,18 @@
 //! the population with chance `q^s`, which is never larger. So in every draw of the
 //! parameters tau1 <= tau2 <= re-identifications.
 
-use rand::rngs::ChaCha8Rng;
-use rand_distr::{Distribution, Poisson, StandardNormal};
-
-use super::bins::{Bins, Cell};
+use super::bins::Bins;
+use super::intervals::intervals;
 use super::law::{Law, Parameters, Posterior};
 use super::misfit::refuted;
 use super::network::Own;
-use super::{Estimate, Measures};
+use super::Measures;
 use crate::error::Result;
 use crate::parallel::{self, Monitor};
-use crate::random::{Seed, Streams};
 
-/// Copies of every draw, each with its own errors of model and count.
-const COPIES: usize = 20;
 /// Largest class of the population that is looked at for the largest risk. The chance of nobody else,
 /// which probabilities start at, is not below `exp(-700)` if so few people can be all.
 const SMALL: usize = 500;
-/// Unique people of a sample that it is not surprising to see none of, chosen on populations used for
-/// development.
-const UNSEEN: f64 = 0.1;
 /// People alike for reasons that are not in the keys, too few to lift the smallest class.
 const FEW_ALIKE: f64 = 1.0;
 /// ln of a chance that is taken for none.
@@ -129,26 +121,26 @@ fn alone(s: f64, q: f64) -> f64 {
 }
 
 /// Measures by one draw of the parameters.
-struct Draw {
-    weight: f64,
+pub(super) struct Draw {
+    pub weight: f64,
     /// Per node: chance to be unique, given that the sample has no other.
-    unique: Vec<f64>,
+    pub unique: Vec<f64>,
     /// Per cell: `f E[1 / F | f]` of one class.
-    found: Vec<f64>,
-    tau1: f64,
-    tau2: f64,
-    reidentifications: f64,
+    pub found: Vec<f64>,
+    pub tau1: f64,
+    pub tau2: f64,
+    pub reidentifications: f64,
     /// Unique people and distinct keys of the population, expected.
-    unique_people: f64,
-    keys: f64,
+    pub unique_people: f64,
+    pub keys: f64,
     /// Variances of the counts, given the parameters.
-    variance2: f64,
-    variance_found: f64,
+    pub variance2: f64,
+    pub variance_found: f64,
     /// ln of the chance that no record of any part has a class of at most 1, 2, ... people; in the
     /// draw of the first part.
-    ln_none_below: Vec<f64>,
+    pub ln_none_below: Vec<f64>,
     /// The same if nobody is alike for reasons that are not in the keys.
-    ln_none_by_keys: Vec<f64>,
+    pub ln_none_by_keys: Vec<f64>,
 }
 
 /// Sizes of sample and population.
@@ -168,7 +160,7 @@ pub(super) struct Sizes {
 }
 
 /// People who are not in the file, at most: nobody has more with its key besides the file's.
-fn not_in_file(bins: &Bins, sizes: &Sizes) -> f64 {
+pub(super) fn not_in_file(bins: &Bins, sizes: &Sizes) -> f64 {
     (sizes.most + 1.0 - bins.n_records).max(0.0)
 }
 
@@ -263,7 +255,7 @@ fn draw(bins: &Bins, sizes: &Sizes, laws: &[(Law, f64)], weight: f64, shares: &S
 }
 
 /// `f / F` if all who are not in the file have the key.
-fn least_found(f: f64, left: f64) -> f64 {
+pub(super) fn least_found(f: f64, left: f64) -> f64 {
     f / (f + left)
 }
 
@@ -387,7 +379,20 @@ pub(super) fn measures(
     }
     // A file of everybody needs no law.
     let refuted = sizes.n < sizes.people && refuted(&parts[0], &points, sizes.most, sizes.own);
-    Ok((intervals(&draws, parts, sizes, refuted)?, of_parts))
+    let [uniqueness, correctness, tau1, tau2, reidentifications] =
+        intervals(&draws, &points, parts, sizes, refuted);
+    let square: f64 = draws.iter().map(|d| d.weight * d.weight).sum();
+    let measures = Measures {
+        uniqueness,
+        correctness,
+        tau1,
+        tau2,
+        reidentifications,
+        smallest_class: smallest_class(&draws),
+        effective_draws: 1.0 / square,
+        refuted,
+    };
+    Ok((measures, of_parts))
 }
 
 /// Values of nodes and cells, on average over the draws.
@@ -411,7 +416,7 @@ fn together(parts: Vec<Draw>) -> Option<Draw> {
 }
 
 /// The five measures of one draw or copy, in the order of [`Measures`].
-fn five(draw: &Draw, sizes: &Sizes) -> [f64; 5] {
+pub(super) fn five(draw: &Draw, sizes: &Sizes) -> [f64; 5] {
     [
         draw.unique_people / sizes.people,
         draw.keys / sizes.people,
@@ -419,192 +424,6 @@ fn five(draw: &Draw, sizes: &Sizes) -> [f64; 5] {
         draw.tau2,
         draw.reidentifications + sizes.found_anyway,
     ]
-}
-
-/// The shares of a file that are never smaller in expectation than those of its population:
-/// records alone with their key, distinct keys. Two standard errors are added.
-fn shares_of_file(bins: &Bins) -> [f64; 2] {
-    if !bins.equal_chances() {
-        return [1.0; 2];
-    }
-    let classes = |of: &dyn Fn(&Cell) -> f64| bins.cells.iter().map(of).sum::<f64>();
-    let n = classes(&|cell| cell.classes * bins.frequencies[cell.at]);
-    let alone = classes(&|cell| if cell.at == 0 { cell.classes } else { 0.0 });
-    [alone, classes(&|cell| cell.classes)].map(|count| {
-        let share = count / n;
-        (share + 2.0 * (share * (1.0 - share).max(0.0) / n).sqrt()).min(1.0)
-    })
-}
-
-fn intervals(draws: &[Draw], parts: &[Bins], sizes: &Sizes, refuted: bool) -> Result<Measures> {
-    let n_unique: f64 = parts
-        .iter()
-        .flat_map(|bins| &bins.loads)
-        .map(|load| load.unique)
-        .sum();
-    let n_classes: f64 = parts
-        .iter()
-        .flat_map(|bins| &bins.cells)
-        .map(|cell| cell.judged)
-        .sum();
-    let mut rng = Streams::new(Seed::from_draws([40; 8])).block(1);
-    let ratio = (sizes.people / sizes.n).max(1.0).ln().sqrt();
-    let mut copies: [Vec<(f64, f64)>; 5] = Default::default();
-    let sum_least = |of: &dyn Fn(&Bins, f64) -> f64| -> f64 {
-        (parts.iter())
-            .map(|bins| of(bins, not_in_file(bins, sizes)))
-            .sum()
-    };
-    let least_of_unique = sum_least(&|bins, left| {
-        let unique: f64 = bins.loads.iter().map(|load| load.unique).sum();
-        unique * least_found(1.0, left)
-    });
-    let least_of_all = sum_least(&|bins, left| {
-        (bins.cells.iter())
-            .map(|cell| cell.judged * least_found(bins.frequencies[cell.at], left))
-            .sum()
-    });
-    let bottoms = [
-        0.0,
-        sizes.keys / sizes.people,
-        0.0,
-        least_of_unique,
-        least_of_all + sizes.found_anyway,
-    ];
-    let tops = [1.0, 1.0, n_unique, n_unique, n_classes + sizes.found_anyway];
-    for draw in draws {
-        let expected = five(draw, sizes);
-        for copy in 0..COPIES {
-            // One error of the model for all five, half of the copies on each side.
-            let z: f64 = StandardNormal.sample(&mut rng);
-            let z = if copy % 2 == 0 { z.abs() } else { -z.abs() };
-            let found: [f64; 5] = std::array::from_fn(|k| {
-                let sd = super::MODEL_ERROR[k] * ratio;
-                let moved = moved(expected[k], tops[k], sd * z);
-                let found = counted(k, moved, tops[k], draw, sizes, &mut rng);
-                found.max(bottoms[k].min(tops[k]))
-            });
-            let ordered = [
-                found[0],
-                found[1].max(found[0]),
-                found[2],
-                found[3].max(found[2]),
-                found[4].max(found[3]).max(found[2]),
-            ];
-            for (copies, value) in copies.iter_mut().zip(ordered) {
-                copies.push((value, draw.weight / COPIES as f64));
-            }
-        }
-    }
-    let mean = |k: usize| {
-        draws
-            .iter()
-            .map(|d| d.weight * five(d, sizes)[k])
-            .sum::<f64>()
-    };
-    let mut estimates: [Estimate; 5] = std::array::from_fn(|k| {
-        let value = mean(k);
-        let [low, high] = [0.025, 0.975].map(|share| quantile(&mut copies[k], share));
-        // People are counted in whole numbers.
-        let unit = [
-            sizes.people,
-            f64::INFINITY,
-            1.0,
-            f64::INFINITY,
-            f64::INFINITY,
-        ][k];
-        let whole = if unit.is_finite() {
-            ((value * unit - 1e-9).ceil() / unit).min(tops[k])
-        } else {
-            value
-        };
-        Estimate {
-            value,
-            low: low.min(value),
-            high: high.max(value).max(whole),
-        }
-    });
-    if refuted {
-        let [unique, keys] = shares_of_file(&parts[0]);
-        for (estimate, most) in estimates
-            .iter_mut()
-            .zip([unique, keys, tops[2], tops[3], tops[4]])
-        {
-            estimate.high = estimate.high.max(most);
-        }
-    }
-    for (below, above) in [(0, 1), (2, 3), (3, 4)] {
-        estimates[above].high = estimates[above].high.max(estimates[below].high);
-    }
-    let [uniqueness, correctness, tau1, tau2, reidentifications] = estimates;
-    let square: f64 = draws.iter().map(|d| d.weight * d.weight).sum();
-    Ok(Measures {
-        uniqueness,
-        correctness,
-        tau1,
-        tau2,
-        reidentifications,
-        smallest_class: smallest_class(draws),
-        effective_draws: 1.0 / square,
-        refuted,
-    })
-}
-
-/// `value` of at most `top`, moved by `by` on the scale of its log-odds.
-fn moved(value: f64, top: f64, by: f64) -> f64 {
-    if value <= 0.0 || value >= top {
-        return value;
-    }
-    let odds = value / (top - value) * by.exp();
-    top * odds / (1.0 + odds)
-}
-
-/// A figure of this population from the one expected.
-fn counted(k: usize, mean: f64, top: f64, draw: &Draw, sizes: &Sizes, rng: &mut ChaCha8Rng) -> f64 {
-    let z: f64 = StandardNormal.sample(rng);
-    let unit = if k < 2 { sizes.people } else { 1.0 };
-    let count = mean * unit;
-    let left = 1.0 - mean / top.max(f64::MIN_POSITIVE);
-    let value = match k {
-        // Square roots of counts have one variance: few or none in the sample do not say that
-        // there are none.
-        0 if z > 0.0 => {
-            let fraction = sizes.n / sizes.people;
-            let left = 1.0 - fraction;
-            let root = (count * fraction + UNSEEN * left).sqrt() + 0.5 * z * left.sqrt();
-            root * root / fraction
-        }
-        // Binomial of the records, as far as they are not all people.
-        0 | 1 => {
-            count
-                + z * (count * left * (sizes.people / sizes.n - 1.0))
-                    .max(0.0)
-                    .sqrt()
-        }
-        2 if count < 30.0 && left > 0.5 => few(count, rng),
-        2 if top - count < 30.0 => top - few(top - count, rng),
-        2 => count + z * (count * left).max(0.0).sqrt(),
-        3 => count + z * draw.variance2.sqrt(),
-        _ => count + z * draw.variance_found.sqrt(),
-    };
-    value.clamp(0.0, top * unit) / unit
-}
-
-/// A Poisson number.
-fn few(mean: f64, rng: &mut ChaCha8Rng) -> f64 {
-    Poisson::new(mean).map_or(0.0, |law| law.sample(rng))
-}
-
-fn quantile(copies: &mut [(f64, f64)], share: f64) -> f64 {
-    copies.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut sum = 0.0;
-    for &(value, weight) in copies.iter() {
-        sum += weight;
-        if sum >= share {
-            return value;
-        }
-    }
-    copies.last().map_or(f64::NAN, |last| last.0)
 }
 
 /// The smallest class of the population that holds a record: median and 95 % interval;

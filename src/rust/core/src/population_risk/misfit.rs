@@ -55,7 +55,7 @@ pub(super) fn refuted(bins: &Bins, draws: &[(Parameters, f64)], most: f64, own: 
 }
 
 /// Logarithm of the factor by which the law moves the probability of a record's key, on average.
-fn moved(bins: &Bins, draws: &[(Parameters, f64)]) -> f64 {
+pub(super) fn moved(bins: &Bins, draws: &[(Parameters, f64)]) -> f64 {
     let (mut sum, mut records) = (0.0, 0.0);
     for cells in bins.cells.chunk_by(|a, b| a.node == b.node) {
         let of_node: f64 = (cells.iter())

@@ -11,8 +11,8 @@
 //!    tau1 <= tau2 <= re-identifications, and the risks of the records sum to the last.
 //!
 //! Intervals hold the posterior, the chance of this one population, and an error of the
-//! model on the scale of log-odds that grows with `sqrt(ln(N / n))`. Where the sample refutes
-//! the fit (`misfit`), their upper ends are what holds without a model: no more sample uniques
+//! model on the scale of log-odds that grows with `ln(N / n)` and with what the file shows to be
+//! unusual. Where the sample refutes the fit (`misfit`), their upper ends are what holds without a model: no more sample uniques
 //! are unique in the population than there are, and no larger a share of the people.
 //!
 //! Nothing is random from call to call: streams have fixed seeds, and sums a fixed order.
@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 
 mod bins;
 mod classes;
+mod intervals;
 mod law;
 mod measures;
 mod misfit;
@@ -36,10 +37,6 @@ use crate::key_table::{Groups, KeyTable};
 use crate::memory::{collected, filled};
 use crate::missing::Missing;
 use crate::parallel::Monitor;
-
-/// Standard deviation of the model's error in log-odds over `sqrt(ln(N / n))`: uniqueness,
-/// correctness, tau1, tau2, re-identifications.
-const MODEL_ERROR: [f64; 5] = [0.22, 0.12, 0.22, 0.19, 0.15];
 
 /// Records that are enough to fit the law to.
 const LEAST_FITTED: usize = 500;
