@@ -12,11 +12,6 @@ made_of_column <- function(x, column) {
   amount <- !column$known && is.numeric(x) && !is.factor(x)
   zero <- if (amount) known & as_bare(x) == 0
   is_sum <- !is.null(zero) && sum(zero) > 0.01 * n && sum(known & !zero) > 0.01 * n
-  # One value that stands out, such as no pay: the others may lie in order.
-  often <- tabulate(column$codes)
-  top <- which.max(often)
-  stands_out <- column$n_values > 20 && !column$id && !isFALSE(column$in_order) &&
-    often[[top]] > max(0.01 * n, 3 * often[-top])
   members <- if (repeats_as_households(sum(known), column$n_values)) {
     tabulate(column$codes[known])[ifelse(known, column$codes, NA)]
   }
@@ -24,10 +19,20 @@ made_of_column <- function(x, column) {
   c(
     if (!all(known) && any(known)) list(yes_no(known)),
     if (is_sum) list(yes_no(known & !zero)),
-    if (stands_out) list(replace(column, "codes", list(column$codes * (column$codes != top)))),
+    without_commonest(column),
     if (length(unique(members)) > 1) list(numbered_column(members, TRUE)),
     if (amount && !column$id && is_short_range(x)) list(rounded_column(as_bare(x)))
   )
+}
+
+# Where one value of many stands out, such as no pay, the others may lie in order.
+without_commonest <- function(column) {
+  often <- tabulate(column$codes)
+  top <- which.max(often)
+  if (column$n_values > 20 && !column$id && !isFALSE(column$in_order) &&
+      often[[top]] > max(0.01 * length(column$codes), 3 * often[-top])) {
+    list(replace(column, "codes", list(column$codes * (column$codes != top))))
+  }
 }
 
 # Numbers within a short range, as those of whole years.

@@ -374,8 +374,8 @@ without_groups <- function(x, exact, n, hides) {
     x$estimates[is.na(x$estimates$risk_mean), grep("^theta", names(x$estimates))] <- NA
   }
   if (inherits(x, "sdc_file_check")) {
-    # Without a variable of no influence the risk is that of the riskiest key set, and of the only one
-    # its number of groups.
+    # Without a variable of no influence the risk is that of the riskiest key set; that of the only
+    # key set is its number of groups.
     groups <- exact$drivers$risk_without * n
     lost <- is.na(x$drivers$n_unique_without) & abs(groups - round(groups)) < 1e-6
     x$drivers$risk_without[(tell(groups) | lost) %in% TRUE] <- NA_real_

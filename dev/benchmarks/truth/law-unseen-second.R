@@ -532,8 +532,9 @@ second_made <- list(
     n <- 36000
     shock <- sqrt(2.5 / rchisq(n, 2.5))
     base <- rnorm(n)
-    score <- function(w,
-      width) held_to(round(shock * (w * base + sqrt(1 - w^2) * rnorm(n)) / width), -40, 40)
+    score <- function(w, width) {
+      held_to(round(shock * (w * base + sqrt(1 - w^2) * rnorm(n)) / width), -40, 40)
+    }
     data.frame(
       a = score(0.8, 0.25), b = score(0.6, 0.4), c = score(0.3, 0.5), d = score(0, 0.8),
       e = zipf(n, 10, 0.8)
