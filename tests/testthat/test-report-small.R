@@ -631,7 +631,6 @@ test_that("small cells and their records do not tell few cells of one record or 
       value("violations_sum") - value("n_cell_violations"),
       value("violations_sum") - value("n_records_violating")
     )
-    # Two thirds of the reports still show both counts.
     c(few = any(told %in% 1:4), shown = !anyNA(told[1:2]))
   }, c(few = NA, shown = NA))
   expect_identical(sum(cells_told["few", ]), 0L)

@@ -21,7 +21,7 @@ use crate::random::{Seed, Streams};
 
 /// Standard deviation of the model's error in log-odds over `ln(N / n)`, in a file like those that
 /// the prior was fitted to: uniqueness, correctness, tau1, tau2, re-identifications. These and what
-/// multiplies them, see [`model_errors`], were chosen on populations used for development.
+/// multiplies them, see [`unusual`], were chosen on populations used for development.
 const MODEL_ERROR: [f64; 5] = [0.04, 0.022, 0.04, 0.034, 0.027];
 /// What its logarithm gains per standard deviation of the prior between the parameters and its mean.
 const BY_DISTANCE: f64 = 0.3;

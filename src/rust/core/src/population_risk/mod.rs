@@ -11,9 +11,10 @@
 //!    tau1 <= tau2 <= re-identifications, and the risks of the records sum to the last.
 //!
 //! Intervals hold the posterior, the chance of this one population, and an error of the
-//! model on the scale of log-odds that grows with `ln(N / n)` and with what the file shows to be
-//! unusual. Where the sample refutes the fit (`misfit`), their upper ends are what holds without a model: no more sample uniques
-//! are unique in the population than there are, and no larger a share of the people.
+//! model in log-odds that grows with `ln(N / n)` and with what is unusual in the file
+//! (`intervals`). Where the sample refutes the fit (`misfit`), their upper ends are what holds
+//! without a model: no more sample uniques are unique in the population than there are, and no
+//! larger a share of the people.
 //!
 //! Nothing is random from call to call: streams have fixed seeds, and sums a fixed order.
 
