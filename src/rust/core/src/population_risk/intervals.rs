@@ -13,8 +13,8 @@ use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
 use super::bins::{Bins, Cell};
+use super::draws::{five, least_found, not_in_file, Draw, Sizes};
 use super::law::{Parameters, THETA};
-use super::measures::{five, least_found, not_in_file, Draw, Sizes};
 use super::misfit;
 use super::Estimate;
 use crate::random::{Seed, Streams};

@@ -23,15 +23,17 @@ use std::collections::BTreeMap;
 
 mod bins;
 mod classes;
+mod draws;
 mod intervals;
 mod law;
 mod measures;
 mod misfit;
 mod network;
+mod shares;
 
 use bins::Bins;
 use classes::Classes;
-use measures::Sizes;
+use draws::Sizes;
 
 use crate::error::{in_lines, Error, Result};
 use crate::key_table::{Groups, KeyTable};
@@ -347,7 +349,7 @@ pub fn population_risk(
                 }
                 let members = classes.members[class];
                 let found = bins.of_class(class, classes.counts[class], &of.found) / members;
-                let beyond = bins.beyond(classes.counts[class], measures::RECURRED);
+                let beyond = bins.beyond(classes.counts[class], shares::RECURRED);
                 let of_kind: &mut f64 = &mut largest[usize::from(bounded && beyond)];
                 *of_kind = of_kind.max(found);
                 (

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::law::Law;
-use super::measures::Shares;
+use super::shares::Shares;
 use super::*;
 use crate::cases::{tiny, Draws};
 use crate::key_table::{Codes, Column};
