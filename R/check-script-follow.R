@@ -16,7 +16,8 @@
 
 # The state of `value`, NULL if no roles are known. What its columns tell, compared with those of
 # the frame that it descends from, is found on the way.
-follow <- function(run, value, name, target, before, comment = NULL, written = FALSE) {
+follow <- function(run, value, name, target, before, comment = NULL, written = FALSE,
+                   hash = frame_hash(value)) {
   parent <- parent_of(value, name, target, before, run$parsed$first[[run$at]])
   file <- file_of(run, value, parent, comment)
   if (!written && !length(comment$roles) && made_plain(value, parent, run)) {
@@ -29,10 +30,10 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   if (is.null(parent)) run$past <- c(run$past, columns)
   state <- list(
     name = name, file = file, columns = columns, pointers = addresses_of(columns),
-    address = rlang::obj_address(value), hash = frame_hash(value), kind = class(value)[[1]],
+    address = rlang::obj_address(value), hash = hash, kind = class(value)[[1]],
     classed = !is.data.frame(value) || inherits(value, "sdc_file"),
     was = list(), aligned = TRUE,
-    allowed_ids = any(c("keep_ids", "new_ids") %in% argument_names_in(run$parsed$code[[run$at]])),
+    allowed_ids = keeps_ids(run),
     line = run$parsed$first[[run$at]], column = run$parsed$column[[run$at]]
   )
   # A part of the records is judged when it is written: most parts never are.
@@ -46,6 +47,12 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   if (!is.null(parent)) state <- descend(run, state, parent)
   if (!state$part) state$page <- judge_frame(state, run$limit, run$followed, written)
   state
+}
+
+keeps_ids <- function(run) {
+  text <- run$lines[run$parsed$first[[run$at]]:run$parsed$last[[run$at]]]
+  any(grepl("_ids", text, fixed = TRUE)) &&
+    any(c("keep_ids", "new_ids") %in% argument_names_in(run$parsed$code[[run$at]]))
 }
 
 # Fewer records than the parent has, or a part in another order.

@@ -31,16 +31,26 @@ equal_columns <- function(value, column) {
 }
 
 # Only a data.table changes without a new address: then the memory of its columns does.
-frame_hash <- function(x) if (inherits(x, "data.table")) memory_hash(own_columns(x))
+frame_hash <- function(x) {
+  if (inherits(x, "data.table")) {
+    columns <- own_columns(x)
+    memory <- columns
+    plain <- has_plain_memory(columns)
+    memory[plain] <- unwrap(call_core(rs_memory, unname(columns[plain])))
+    vapply(Map(list, lapply(columns, attributes), memory), rlang::hash, "")
+  }
+}
 
-# `of`: what of the memory is hashed, by column or, whatever their order, by record.
-memory_hash <- function(columns, of = rs_memory) {
-  plain <- vapply(columns, typeof, "") %in% c("logical", "integer", "double", "character")
-  memory <- unwrap(call_core(of, unname(columns[plain])))
+# A hash of the records, whatever their order.
+record_hash <- function(columns) {
+  plain <- has_plain_memory(columns)
+  memory <- unwrap(call_core(rs_memory_of_rows, unname(columns[plain])))
   rlang::hash(list(lapply(columns, attributes), memory, columns[!plain]))
 }
 
-record_hash <- function(columns) memory_hash(columns, rs_memory_of_rows)
+has_plain_memory <- function(columns) {
+  vapply(columns, typeof, "") %in% c("logical", "integer", "double", "character")
+}
 
 same_records <- function(state, parent, names) {
   identical(record_hash(state$columns[names]), record_hash(parent$columns[names]))
@@ -57,15 +67,15 @@ same_values <- function(new, old) {
 }
 
 # The memory of a data.table is looked at if the line may have reached it.
-is_unchanged <- function(x, known, reached = NULL) {
-  # A column more or less is seen without reading memory.
-  same <- identical(rlang::obj_address(x), known$address) &&
-    (is.null(known$hash) || identical(names(own_columns(x)), names(known$columns)))
-  if (!same || is.null(known$hash)) {
-    return(same && is.null(frame_hash(x)))
+is_unchanged <- function(x, known, reached = NULL, hash = frame_hash(x)) {
+  if (!identical(rlang::obj_address(x), known$address)) {
+    return(FALSE)
+  }
+  if (is.null(known$hash)) {
+    return(!inherits(x, "data.table"))
   }
   out_of_reach <- !is.null(reached) && !any(c(known$address, known$pointers) %in% reached)
-  out_of_reach || identical(frame_hash(x), known$hash)
+  out_of_reach || identical(hash, known$hash)
 }
 
 # Addresses of the objects that a line names and of their columns. NULL if it can reach others: by a

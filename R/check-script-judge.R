@@ -8,17 +8,23 @@ judge_frame <- function(state, limit, known, written = FALSE) {
   file <- state$file
   if (!written) file$roles <- file$roles[names(file$roles) %in% draft_roles]
   of_roles <- unlist(file$roles[setdiff(names(file$roles), population_roles)])
-  columns <- state$columns[intersect(of_roles, names(state$columns))]
-  key <- list(record_hash(columns), file$roles, file$remedy, is.null(file$object))
-  for (other in known) {
-    if (identical(other$page$key, key)) {
-      return(other$page)
-    }
+  names <- intersect(of_roles, names(state$columns))
+  key <- list(file$roles, file$remedy, is.null(file$object))
+  alike <- Filter(function(other) identical(other$page$key, key), known)
+  memory <- function(state) (if (is.null(state$hash)) state$pointers else state$hash)[names]
+  found <- Find(function(other) identical(memory(other), memory(state)), alike)
+  if (is.null(found)) {
+    hash <- record_hash(state$columns[names])
+    found <- Find(function(other) identical(other$page$hash, hash), alike)
+  }
+  if (!is.null(found)) {
+    return(found$page)
   }
   page <- tryCatch(judged_page(file, limit), sdcRisk_error = function(e) {
     list(reason = first_line(e))
   })
   page$key <- key
+  page$hash <- hash
   page$draft <- length(file$roles) < length(state$file$roles)
   if (page$draft) page$later <- setdiff(names(limit), page$rows$measure)
   if (!is.null(page$rows)) page[c("lens", "verdict")] <- list(lens_words(page), frame_verdict(page))

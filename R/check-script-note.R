@@ -154,7 +154,7 @@ folder_state <- function() {
   list(
     of = getwd(), name = names, state = paste(names, about$size, as.double(about$mtime)),
     filled = filled,
-    open = vapply(getAllConnections(), function(i) summary.connection(i)$description, "")
+    open = vapply(getAllConnections()[-(1:3)], function(i) summary.connection(i)$description, "")
   )
 }
 

@@ -24,7 +24,7 @@
 #   public       where a seed was set that everyone knows who has the script
 #   calibrated   the line of the last calibration
 #   looking      whether the check itself runs, whose calls are not the script's
-#   names_in     the names in pieces of code for an editor, by code
+#   in_words, fixes_in_words   texts and code to be told, all of whose names are `words`
 #   findings, frames   what is to be told
 
 run_script <- function(lines, limit, log) {
@@ -35,7 +35,7 @@ run_script <- function(lines, limit, log) {
     public = NULL, calibrated = NULL, looking = FALSE,
     texts = list(), writing = NULL, where = NULL, lost = NULL, places = list(), held = list(),
     held_before = list(), ids = list(), past = list(),
-    folder = folder_state(), known = character(), names_in = list(), findings = list(),
+    folder = folder_state(), known = character(), findings = list(),
     frames = list(), cost = 0
   ), parent = emptyenv())
   stray_comments(run)
@@ -153,10 +153,10 @@ look <- function(run) {
   on.exit({
     run$looking <- FALSE
     options(old)
-    if (is.null(seed)) {
-      suppressWarnings(rm(".Random.seed", envir = globalenv()))
-    } else {
+    if (!is.null(seed)) {
       assign(".Random.seed", seed, globalenv())
+    } else if (exists(".Random.seed", globalenv(), inherits = FALSE)) {
+      rm(".Random.seed", envir = globalenv())
     }
     run$cost <- run$cost + proc.time()[["elapsed"]] - begun
   })
@@ -171,7 +171,8 @@ look <- function(run) {
   look_at_code(run)
   if (length(run$findings) || length(run$frames) || !identical(run$held, run$held_before)) {
     findings <- if (length(run$findings)) unique(do.call(rbind, run$findings)) else no_findings()
-    tell(run, list(findings = findings, frames = run$frames, held = held_findings(run)))
+    held <- lapply(run$held, `[[`, "finding")
+    tell(run, list(findings = findings, frames = run$frames, held = held))
     run$findings <- list()
     run$frames <- list()
     run$held_before <- run$held
@@ -197,13 +198,13 @@ not_followed_error <- function(run) {
 
 # Objects of the workspace that are new or changed since the last look.
 look_at_objects <- function(run, reached = reached_by(run)) {
-  names <- ls(globalenv(), all.names = TRUE, sorted = FALSE)
-  names <- setdiff(names, ".Random.seed")
-  fixed <- !rlang::env_binding_are_lazy(globalenv(), names) &
-    !rlang::env_binding_are_active(globalenv(), names)
+  script <- globalenv()
+  names <- ls(script, all.names = TRUE, sorted = FALSE)
+  fixed <- !rlang::env_binding_are_lazy(script, names) &
+    !rlang::env_binding_are_active(script, names)
   # Nothing else is followed. A list of the values would make R copy each that the script changes.
   names <- names[fixed]
-  names <- names[vapply(names, function(name) is.object(get(name, globalenv())), NA)]
+  names <- names[vapply(names, function(name) is.object(script[[name]]), NA)]
   run$followed[setdiff(names(run$followed), names)] <- NULL
   run$others[setdiff(names(run$others), names)] <- NULL
   before <- run$followed
@@ -212,20 +213,21 @@ look_at_objects <- function(run, reached = reached_by(run)) {
   comment <- comment_of(run$parsed, run$at)
   given <- FALSE
   for (name in names) {
-    value <- get(name, globalenv())
+    value <- script[[name]]
     known <- before[[name]]
     if (is.null(known)) known <- run$others[[name]]
-    if (!is.null(known) && is_unchanged(value, known, reached)) next
+    delayedAssign("hash", frame_hash(value))
+    if (!is.null(known) && is_unchanged(value, known, reached, hash)) next
     if (!is_followable(value)) {
       run$followed[[name]] <- run$others[[name]] <- NULL
       next
     }
     for_it <- !is.null(comment) && (is.null(target$name) || identical(target$name, name))
     given <- given || for_it
-    state <- follow(run, value, name, target, before, if (for_it) comment)
+    state <- follow(run, value, name, target, before, if (for_it) comment, hash = hash)
     if (is.null(state)) {
       run$followed[[name]] <- NULL
-      run$others[[name]] <- other_frame(run, value, code)
+      run$others[[name]] <- other_frame(run, value, code, hash)
     } else {
       run$others <- adopted(run$others, state, target$reads)
       run$others[[name]] <- NULL
@@ -261,11 +263,11 @@ stray_comments <- function(run) {
 
 # A frame that is not followed: where it was made, whether it was read, and its columns, which
 # are held so that their addresses stay theirs.
-other_frame <- function(run, value, code) {
+other_frame <- function(run, value, code, hash) {
   if (any(all.names(code) %in% script_readers)) run$past <- c(run$past, columns_of(value))
   list(
     address = rlang::obj_address(value), columns = columns_of(value), at = run$at,
-    read = any(all.names(code) %in% script_readers), hash = frame_hash(value), adopted = FALSE,
+    read = any(all.names(code) %in% script_readers), hash = hash, adopted = FALSE,
     table = is_table(run, all.names(code)), pointers = addresses_of(columns_of(value))
   )
 }

@@ -39,10 +39,6 @@ settle_held <- function(run, sure = character()) {
   run$held <- run$held[!told]
 }
 
-held_findings <- function(run) {
-  do.call(rbind, c(list(no_findings()), lapply(run$held, `[[`, "finding")))
-}
-
 bad_comment <- function(run, comment, why = NULL) {
   run$findings <- c(run$findings, list(finding(
     c(comment$line, comment$column), "bad_comment", paste0(
@@ -56,11 +52,14 @@ bad_comment <- function(run, comment, why = NULL) {
 # A value can become the name of a variable or column. A name that is not in the script, and is a
 # value of a frame, is left out.
 public_text <- function(run, text, quote = "\"") {
-  parts <- regmatches(text, gregexpr(paste0(quote, "[^`\"]*", quote), text))[[1]]
-  for (part in unique(parts)) {
-    if (is_secret(run, substr(part, 2, nchar(part) - 1))) {
-      text <- gsub(part, "\"(a name that is a value)\"", text, fixed = TRUE)
-    }
+  if (text %in% run$in_words) {
+    return(text)
+  }
+  parts <- unique(regmatches(text, gregexpr(paste0(quote, "[^`\"]*", quote), text))[[1]])
+  names <- substr(parts, 2, nchar(parts) - 1)
+  if (all(names %in% run$words)) run$in_words <- c(run$in_words, text)
+  for (part in parts[vapply(names, is_secret, NA, run = run)]) {
+    text <- gsub(part, "\"(a name that is a value)\"", text, fixed = TRUE)
   }
   text
 }
@@ -68,11 +67,16 @@ public_text <- function(run, text, quote = "\"") {
 # The same of a line of code, which has names without quotes: it is left out as a whole.
 public_code <- function(run, code) {
   # Lines that change a frame often have the same fix.
-  if (nzchar(code) && is.null(run$names_in[[code]])) {
-    run$names_in[[code]] <- all.vars(parse(text = code, keep.source = FALSE))
+  if (!nzchar(code) || code %in% run$fixes_in_words) {
+    return(code)
   }
-  named <- any(vapply(run$names_in[[code]], is_secret, NA, run = run))
-  if (named || !identical(public_text(run, code, quote = "[`\"]"), code)) "" else code
+  names <- all.vars(parse(text = code, keep.source = FALSE))
+  public <- !any(vapply(names, is_secret, NA, run = run)) &&
+    identical(public_text(run, code, quote = "[`\"]"), code)
+  if (all(names %in% run$words) && code %in% run$in_words) {
+    run$fixes_in_words <- c(run$fixes_in_words, code)
+  }
+  if (public) code else ""
 }
 
 is_secret <- function(run, name) {

@@ -235,7 +235,8 @@ end_check <- function(check) {
   findings <- do.call(rbind, c(list(no_findings()), of("findings")))
   begun <- unlist(of("started"))
   if (length(of("done")) == 0) {
-    findings <- rbind(findings, unlist(utils::tail(of("held"), 1), recursive = FALSE))
+    held <- utils::tail(of("held"), 1)
+    findings <- do.call(rbind, c(list(findings), unlist(held, recursive = FALSE)))
     at <- position_of(check$parsed, max(1L, begun))
     findings <- rbind(findings, unfinished(at, late, status, check$time_limit))
   }
