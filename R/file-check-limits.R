@@ -12,6 +12,7 @@ limit_rows <- function(file, limit) {
     file$roles[c("hh_id", "sensitive", "strata_var")]
   )
   asked$facts <- population_facts(file)
+  asked$unit_id <- repeated_id(file)
   coded <- coded_page(file, asked, columns = FALSE)
   # Nobody sees the results: prints of the file, half of their time, are left out.
   running$passing <- TRUE
@@ -35,7 +36,7 @@ limit_rows <- function(file, limit) {
 # Methods of the page that a limit asks for.
 limit_methods <- function(limit) {
   methods <- list(
-    n_matches = c("check_matches", "n_matches", "check_matches_on"), qar_risk = "check_qar",
+    n_matches = c("check_matches", "n_matches", "check_matches_on", "check_matches_of_units"), qar_risk = "check_qar",
     population_risk = "check_law"
   )
   asked <- unique(page_figures()$method[page_figures()$measure %in% names(limit)])

@@ -44,6 +44,9 @@ run_methods <- function(file, asked, only = NULL) {
     household_matches = if (asked$missing == "wildcard" && !is.null(asked$hh_id)) {
       run("n_matches", list(), rules = every_rule)
     },
+    unit_matches = if (asked$missing == "wildcard" && length(asked$unit_id)) {
+      run("check_matches_of_units", list(asked$unit_id), rules = every_rule)
+    },
     strata_matches = if (!is.null(asked$strata_var)) {
       run("check_matches_on", list(union(file$roles$key_vars, asked$strata_var)), NULL, every_rule)
     },
@@ -120,6 +123,23 @@ check_matches_on <- function(file, key_vars, ...) {
   n_matches(
     file, key_vars, ..., weight_var = NULL, hh_id = NULL, pop_size = NULL, sampling_fraction = NULL
   )
+}
+
+check_matches_of_units <- function(file, unit_id, ...) {
+  n_matches(
+    file, ..., hh_id = unit_id, weight_var = NULL, pop_size = NULL, sampling_fraction = NULL
+  )
+}
+
+# An identifier whose values repeat, of several the one with the fewest values: its records are
+# those of one person, and no matches of each other. A household by role is asked for its own.
+repeated_id <- function(file) {
+  ids <- if (is.null(file$roles$hh_id)) intersect(file$roles$id_vars, names(file$data))
+  n_values <- vapply(ids, function(id) {
+    known <- file$data[[id]][!is.na(file$data[[id]])]
+    if (anyDuplicated(known)) length(unique(known)) else NA_integer_
+  }, 0L)
+  names(which.min(n_values))
 }
 
 # key_overview() takes a missing value as a category. By other rules the sample uniques

@@ -21,6 +21,10 @@ check_rows <- function(found, asked, about = page_figures()) {
   k <- asked$limit$k
   rows <- without_cover(rows, found$household_matches, k, "in other households")
   rows <- without_cover(rows, found$strata_matches, k, "within their strata")
+  rows <- without_cover(rows, found$unit_matches, k, paste0(
+    "if each value of ", quote_names(asked$unit_id), " is counted once: hh_id = ",
+    dput_text(asked$unit_id)
+  ))
   rows <- without_told_keys(rows, asked$missing, asked)
   rows <- without_exchanges(rows, asked$remedy)
   rownames(rows) <- NULL

@@ -31,9 +31,9 @@
 #'   \item{`"ok"`, `"above"`}{the interval, or the value of a measure without one, keeps its
 #'     limit, or all of it exceeds it}
 #'   \item{`"unclear"`}{the limit lies within the interval, the interval is not known to hold
-#'     ([population_risk()] says when), the weights do not sum to the population given, many records
-#'     have enough matches only by few incomplete ones, all matches of a record lack a sensitive
-#'     value, or released columns reveal key variables or are not compared, see below}
+#'     ([population_risk()] says when), the weights do not sum to the population given, records
+#'     have enough matches only by few incomplete ones or with their own `id_vars`, all matches lack
+#'     a sensitive value, or released columns reveal key variables or are not compared, see below}
 #'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
@@ -199,6 +199,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     # No key is to tell a sensitive value.
     if (!was_given("limit") && !is.null(asked$sensitive)) asked$limit$l <- 2
     asked$facts <- population_facts(file)
+    asked$unit_id <- repeated_id(file)
     coded <- coded_page(file, asked, labels_of_file(file))
     asked <- coded$asked
     table <- coded$table

@@ -911,6 +911,30 @@ test_that("members of one household are no cover for each other", {
   expect_match(k$reason, paste0("^", apart, " records would have too few matches in other house"))
 })
 
+test_that("records of one person by an identifier are no cover for each other", {
+  set.seed(10)
+  file <- data.frame(
+    farm = rep(1:100, each = 6), season = rep(1:6, 100),
+    region = rep(sample(6, 100, TRUE), each = 6), status = rep(sample(3, 100, TRUE), each = 6),
+    size = rep(sample(4, 100, TRUE), each = 6)
+  )
+  keys <- c("region", "status", "size")
+  page <- quietly(file_check(sdc_file(file, keys, id_vars = "farm"), pop_size = 1e4))
+  k <- page$estimates[page$estimates$measure == "k", ]
+  expect_gte(k$value, 6)
+  expect_identical(k$verdict, "unclear")
+  farms <- unique(file[c("farm", keys)])
+  n_farms <- stats::ave(seq_len(100), farms[keys], FUN = length)
+  expect_identical(k$reason, paste(
+    6 * sum(n_farms < 3), "records would have too few matches if each value of \"farm\" is",
+    "counted once: hh_id = \"farm\""
+  ))
+  # An identifier of each record changes nothing.
+  file$line <- seq_len(600)
+  page <- quietly(file_check(sdc_file(file[-1], keys, id_vars = "line"), pop_size = 1e4))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
+})
+
 test_that("next steps ask what the page was asked, and run on two key variables", {
   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER")
   strict <- quietly(file_check(nals_prison, keys, limit = list(k = 8), missing = "category"))
