@@ -240,54 +240,81 @@ line_of <- function(x, y) {
   if (is.finite(start) && are_same(start + slope * x, y)) c(start, slope)
 }
 
-# Sums of three or more numbers, with any signs and factors, that tell a variable: a household's
-# members by the numbers of adults, pupils and infants. `amounts` are the variables as numbers.
+# Sums of numbers, with any signs and factors, and products of their powers, that tell a variable
+# but for rounding: a household's members by the numbers of adults, pupils and infants, a weight by
+# height and body mass index. `amounts` are the variables as numbers.
 told_by_sums <- function(columns, read, amounts, protected, told, n) {
   protected <- protected[setdiff(names(protected), fully_told(told, protected))]
   amounts <- Filter(Negate(is.null), amounts[names(protected)])
   numbers <- Filter(function(x) mean(is.finite(x)) >= 0.9, lapply(read, amount_of))
   numbers <- numbers[!vapply(columns[names(numbers)], `[[`, NA, "id")]
-  if (length(amounts) == 0 || n < 100 || length(numbers) < 3) {
+  if (length(amounts) == 0 || n < 100 || length(numbers) < 2) {
     return(NULL)
   }
   rows <- unique(round(seq(1, n, length.out = min(n, 1000))))
   found <- list()
   for (name in names(amounts)) {
     parts <- utils::head(numbers[setdiff(names(numbers), name)], 50)
-    of <- sum_factors(lapply(parts, `[`, rows), amounts[[name]][rows])
-    if (length(of) > 2) {
-      made <- Reduce(`+`, Map(`*`, parts[names(of)], of))
-      digits <- 8 - ceiling(log10(max(abs(made[is.finite(made)]))))
-      told <- list(
-        tells_of(
-          column_of_number(round(made, digits)), told_by_classes(protected[name], names(of)), -14
-        ),
-        n_equal(made, amounts[name], protected[name])
-      )
-      by <- paste(names(of), collapse = " + ")
-      found[[by]] <- c(found[[by]], not_few(best_of(told), protected))
+    of <- made_of(parts, amounts[[name]], rows)
+    if (length(of$by) > 1) {
+      made <- not_few(best_of(list(
+        tells_of(column_of_number(of$made), told_by_classes(protected[name], of$by), -14),
+        n_equal(of$made, amounts[name], protected[name])
+      )), protected)
+      by_one <- unlist(lapply(told[of$by], function(one) one[name]))
+      by <- paste(of$by, collapse = " + ")
+      found[[by]] <- c(found[[by]], made[made > max(0, by_one, na.rm = TRUE)])
     }
   }
   Filter(length, found)
 }
 
-# The factors of the sum that is `y` in nine of ten records, if there is one.
+# The sum or product, `made`, that is `y` in nine of ten of the `rows`, and what it is made of, `by`;
+# NULL if there is none.
+made_of <- function(parts, y, rows) {
+  digits <- Find(function(digits) all(round(y[rows], digits) == y[rows], na.rm = TRUE), 0:6)
+  if (is.null(digits)) digits <- 8 - ceiling(log10(max(abs(y[rows]), na.rm = TRUE)))
+  positive <- function(x) all(x > 0, na.rm = TRUE)
+  forms <- list(list(of = identity, back = identity, parts = parts))
+  if (positive(y)) forms[[2]] <- list(of = log, back = exp, parts = Filter(positive, parts))
+  for (form in forms) {
+    parts <- lapply(form$parts, form$of)
+    made_by <- function(names) {
+      of <- sum_factors(lapply(parts[names], `[`, rows), form$of(y[rows]))
+      if (length(of)) {
+        sum <- of[[1]] + Reduce(`+`, Map(`*`, parts[names], of[-1]))
+        made <- round(form$back(sum), digits)
+        if (are_same(made[rows], y[rows])) list(made = made, by = names)
+      }
+    }
+    made <- if (length(parts) > 1) made_by(names(parts))
+    if (!is.null(made)) {
+      # What is not needed for it is no part of it.
+      for (name in names(parts)) {
+        without <- if (length(made$by) > 1) made_by(setdiff(made$by, name))
+        if (!is.null(without)) made <- without
+      }
+      return(made)
+    }
+  }
+}
+
+# The constant and the factors of the sum that comes nearest to `y` in most records.
 sum_factors <- function(x, y) {
   x <- cbind(1, do.call(cbind, x))
   at <- known <- is.finite(rowSums(x) + y)
+  factors <- NULL
   for (turn in 1:4) {
     if (sum(at) < max(50, 3 * ncol(x))) {
       return(NULL)
     }
-    factors <- stats::lm.fit(x[at, ], y[at])$coefficients
+    factors <- stats::lm.fit(x[at, , drop = FALSE], y[at])$coefficients
     factors[is.na(factors)] <- 0
     error <- abs(drop(x %*% factors) - y)
     # What has an error is left out of the next turn.
     at <- known & error <= stats::quantile(error[known], 0.8)
   }
-  exact <- error[known] <= 1e-6 * max(abs(y[known]))
-  counts <- abs(factors) * apply(x, 2, stats::sd, na.rm = TRUE) > 1e-6 * stats::sd(y[known])
-  if (mean(exact) >= 0.9) factors[counts]
+  factors
 }
 
 # Protected values and others of large files, about 20,000 records, with which to begin.

@@ -161,10 +161,10 @@
 #' year of a survey). A pair is named if three values come back, or half of them.
 #' So is a number or date of more than 20 values that equals the variable in 90% of the records,
 #' but for a factor and a constant, as the hours in the main job those in all jobs; and a sum, with
-#' any signs and factors, of three or more of 50 numbers that is right in 90%, as the members of a
-#' household by those of each age. Other relations between three columns are not found, nor those
-#' of pairs that hold for fewer than 95% of the records, or 90% if the number of a pair equals the
-#' variable.
+#' any signs and factors, or a product of powers of 50 numbers that is right in 90% when rounded, as
+#' the members of a household by those of each age, or a weight by height and body mass index. Other
+#' relations between three columns are not found, nor those of pairs that hold for fewer than 95% of
+#' the records, or 90% if the number of a pair equals the variable.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique

@@ -1458,6 +1458,28 @@ test_that("a sum of three or more columns that gives a variable is named", {
   expect_identical(told[1, c("by", "n")], frame(by = "a + d + rest", n = 50L))
 })
 
+test_that("a product of powers that gives a variable but for rounding is named", {
+  set.seed(8)
+  n <- 2000
+  d <- data.frame(
+    sex = sample(2, n, TRUE), height = round(stats::rnorm(n, 170, 10)),
+    weight = round(stats::rnorm(n, 74, 13)), more = stats::runif(n)
+  )
+  d$bmi <- round(d$weight / (d$height / 100)^2, 1)
+  after <- transform(d, weight = pmin(weight, 90))
+  high <- d$weight > 90
+  back <- with(d, round(exp(stats::fitted(stats::lm(log(weight) ~ log(height) + log(bmi))))))
+  told <- told_by_columns(d, after, "weight")
+  expect_identical(told$by[[1]], "height + bmi")
+  expect_equal(told$n[[1]], sum(back[high] == d$weight[high]), tolerance = 0.02)
+  expect_gt(told$share[[1]], 0.9)
+  # An amount of its own follows from none of them.
+  other <- transform(d, weight = round(stats::rnorm(n, 74, 13)))
+  expect_false(any(grepl("+", told_by_columns(other, transform(
+    other, weight = pmin(weight, 90)
+  ), "weight")$by, fixed = TRUE)))
+})
+
 test_that("a difference, a ratio or two dates that give a variable are named", {
   set.seed(11)
   n <- 2000
