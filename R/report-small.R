@@ -124,8 +124,9 @@ without_few <- function(counts, others) {
 }
 
 # The counts of an entry that are not shown; `shown` are counts of entries before by what they are
-# about.
-few_counts <- function(counts, n, shown) {
+# about, `ever` those of all entries. Uniques without a variable are compared with all of them: what
+# is shown of them stands in no other comparison.
+few_counts <- function(counts, n, shown, ever) {
   gone <- logical(nrow(counts))
   for (i in seq_len(nrow(counts))) {
     about <- counts$about[[i]]
@@ -134,6 +135,7 @@ few_counts <- function(counts, n, shown) {
                    counts$group[rows] == counts$group[[i]]]
     others <- c(
       n, counts$value[rows], if (nzchar(about)) shown[[about]],
+      if (nzchar(about) && nzchar(counts$group[[i]])) ever[[about]],
       if (about == "changes") c(shown$matches, shown$missing),
       # Of the records whose values were suppressed, some were incomplete before.
       if (grepl("^n_records_(suppressed|changed)$", counts$name[[i]])) {
@@ -250,6 +252,20 @@ without_shares <- function(x) {
 
 # The results of an external report without counts of few records.
 withhold_small_counts <- function(entries) {
+  first <- without_small_counts(entries, list())
+  found <- without_small_counts(entries, first$shown)
+  shown <- found$shown
+  hides <- any(vapply(found$entries, function(entry) isTRUE(entry$hides), NA))
+  lapply(found$entries, function(entry) {
+    entry$result <- without_groups(entry$result, entry$exact, entry$n, hides)
+    # All records, and those that are complete, or not.
+    c(entry, list(
+      near = c(entry$n, shown$matches), all = c(entry$n, entry$n - shown$n, shown$missing)
+    ))
+  })
+}
+
+without_small_counts <- function(entries, ever) {
   shown <- list()
   entries <- lapply(entries, function(entry) {
     x <- entry$result
@@ -259,7 +275,7 @@ withhold_small_counts <- function(entries) {
     entry$n <- n <- if (length(n)) as.double(n[[1]]) else 0
     counts <- counts_of(x, entry$exact)
     if (NROW(counts)) {
-      found <- few_counts(counts, n, shown)
+      found <- few_counts(counts, n, shown, ever)
       shown <<- found$shown
       entry$hides <- any(found$gone)
       exact <- unclass(entry$exact)$estimates
@@ -284,14 +300,7 @@ withhold_small_counts <- function(entries) {
     attr(entry$result, "fields") <- fields_of(entry$result)
     entry
   })
-  hides <- any(vapply(entries, function(entry) isTRUE(entry$hides), NA))
-  lapply(entries, function(entry) {
-    entry$result <- without_groups(entry$result, entry$exact, entry$n, hides)
-    # All records, and those that are complete, or not.
-    c(entry, list(
-      near = c(entry$n, shown$matches), all = c(entry$n, entry$n - shown$n, shown$missing)
-    ))
-  })
+  list(entries = entries, shown = shown)
 }
 
 # A page without counts of few records or values in its reasons, alone or together with `others`.
@@ -364,10 +373,10 @@ without_groups <- function(x, exact, n, hides) {
   if (hides && inherits(x, "sdc_invariant_pram")) {
     x$estimates[c("n_risky", "expected_changed")] <- NA_real_
   }
-  # The risk of one key set is its number of groups by that of records.
+  # The risk of a key set is its number of groups by that of records.
   if (hides && inherits(x, "sdc_qar_risk")) {
-    one <- exact$estimates$n_sets == 1
-    x$estimates[one, c("risk", "risk_empirical", "threshold")] <- NA_real_
+    told <- exact$estimates$n_sets == 1 | tell(exact$estimates$risk * n)
+    x$estimates[told, c("risk", "risk_empirical", "threshold")] <- NA_real_
   }
   # The error of theta tells the groups of three, beside which those of four follow.
   if (inherits(x, "sdc_n_matches")) {

@@ -603,6 +603,11 @@ test_that("a withheld number of classes follows from no risk without a variable 
   expect_identical(value("risk_mean"), NA_real_)
   expect_gt(matches$estimates$theta_se, 0)
   expect_true(all(is.na(printed$value[startsWith(printed$name, "theta")])))
+  # Nor by the method that computes it.
+  extreme <- quietly(qar_risk(file, p = 3))
+  expect_equal(extreme$estimates$risk, risk)
+  printed <- printed_numbers(external(check, extreme)$log)
+  expect_identical(printed$value[printed$name %in% c("risk", "risk_empirical")], c(NA_real_, NA))
 })
 
 test_that("a withheld number of classes is no risk of the only key set without a variable", {
@@ -650,4 +655,19 @@ test_that("theta is withheld with one of the two counts from which it follows", 
     counts
   }, c(unique = NA, pairs = NA))
   expect_true(any(withheld["pairs", ] & !withheld["unique", ]))
+})
+
+test_that("uniques without a variable are withheld in all tables or in none", {
+  keys <- c("race", "sex", "relationship", "marital_status", "education_num")
+  n_shown <- vapply(1:4, function(seed) {
+    set.seed(seed)
+    file <- sdc_file(adult[sample(nrow(adult), 400), ], keys)
+    log <- external(quietly(file_check(file)), special_uniques(file), key_overview(file))$log
+    printed <- printed_numbers(log)
+    value <- printed$value[printed$name == "n_unique_without"]
+    expect_length(value, 10)
+    expect_true(all(table(value) %% 2 == 0))
+    sum(!is.na(value))
+  }, 0L)
+  expect_gt(sum(n_shown), 0)
 })
