@@ -109,8 +109,8 @@
 #' risk varied, the risk was above these limits in 849, 800 and 665 samples; 87, 128 and 215
 #' verdicts were `"ok"`, 53, 63 and 102 of them by the law alone, and none was false: at a
 #' confidence of 95% at most 5.5, 4.6 and 2.9% of those by the law alone are. On 900 samples of
-#' populations of 16 keys with a rare one, 53 were `"ok"`, and 1 falsely. The lower end lay above
-#' the truth in 8% of the samples: a limit can seem to be exceeded that is kept.
+#' populations of 16 keys with a rare one, 53 were `"ok"`, and 1 falsely. The lower end, that of a key
+#' with two thirds more people, lay above the truth in 1% of the 1,098 samples.
 #'
 #' [measures()] finds a limit kept if all of the interval keeps it and the status is `"ok"`,
 #' exceeded if all of it exceeds it, and else `"unclear"`.
@@ -299,10 +299,13 @@ risk_unlike <- function(found) {
 new_population_risk <- function(found, table, settings, file, this_call) {
   figures <- matrix(found$figures, nrow = 3)
   measure <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest")
-  # For the error of the model two fifths fewer people; chosen on known populations.
+  # For the error of the model two fifths fewer people, or two thirds more; chosen on known
+  # populations.
   smallest <- found$smallest_class
   smallest[is.na(smallest)] <- largest_class + 1
-  if (found$sampled) smallest[3] <- max(1, floor(0.6 * smallest[3]))
+  if (found$sampled) {
+    smallest[2:3] <- c(floor(smallest[[2]] / 0.6), max(1, floor(0.6 * smallest[[3]])))
+  }
   of_smallest <- 1 / smallest
   risk <- max(found$risk)
   largest <- if (found$refuted) 1 else max(of_smallest, risk, risk_unlike(found))

@@ -277,6 +277,23 @@ test_that("the rarest of few keys may be unlike the others", {
   expect_identical(sum(found[, 1] <= 0.09 & found[, 2] > 0.09), 0L)
 })
 
+test_that("the lower end of the largest risk allows for rare keys that are less rare than it seems", {
+  cells <- expand.grid(a = 1:12, b = 1:4, d = 1:4)
+  too_high <- vapply(1:3, function(seed) {
+    set.seed(seed)
+    of <- function(key, spread) exp(stats::rnorm(max(key), 0, spread))[key]
+    p <- of(cells$a, 0.5) * of(cells$b, 0.5) * of(cells$d, 0.5) * of(seq_len(nrow(cells)), 0.6)
+    people <- pmax(15, round(40000 * p / sum(p)))
+    key <- rep(seq_len(nrow(cells)), people)
+    sum(vapply(1:10, function(i) {
+      rows <- sample(length(key), 4000)
+      e <- population_risk(cells[key[rows], ], pop_size = length(key))$estimates
+      e$low[e$measure == "largest"] > 1 / min(people[key[rows]]) + 1e-9
+    }, NA))
+  }, 0L)
+  expect_lte(sum(too_high), 1)
+})
+
 test_that("a limit is kept by the whole interval, exceeded by it, or unclear", {
   set.seed(5)
   file <- adult[sample(nrow(adult), 800), c("age", "sex", "education_num")]

@@ -89,6 +89,9 @@ if (sys.nframe() == 0) {
   }
   runs <- run_largest(chosen, n_tries)
   write_results(runs, result_file("truth-largest"))
-  cat("Upper ends below the truth:", sum(runs$high < runs$truth - 1e-9), "of", nrow(runs), "\n")
+  cat(
+    "Upper ends below the truth:", sum(runs$high < runs$truth - 1e-9), "and lower ends above it:",
+    sum(runs$low > runs$truth + 1e-9), "of", nrow(runs), "\n"
+  )
   print(limit_table(runs), row.names = FALSE)
 }
