@@ -36,8 +36,8 @@ limit_rows <- function(file, limit) {
 # Methods of the page that a limit asks for.
 limit_methods <- function(limit) {
   methods <- list(
-    n_matches = c("check_matches", "n_matches", "check_matches_on", "check_matches_of_units"), qar_risk = "check_qar",
-    population_risk = "check_law"
+    n_matches = c("check_matches", "n_matches", "check_matches_on", "check_matches_of_units"),
+    qar_risk = "check_qar", population_risk = "check_law"
   )
   asked <- unique(page_figures()$method[page_figures()$measure %in% names(limit)])
   unlist(lapply(asked, function(method) {

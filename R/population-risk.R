@@ -109,8 +109,8 @@
 #' risk varied, the risk was above these limits in 849, 800 and 665 samples; 87, 128 and 215
 #' verdicts were `"ok"`, 53, 63 and 102 of them by the law alone, and none was false: at a
 #' confidence of 95% at most 5.5, 4.6 and 2.9% of those by the law alone are. On 900 samples of
-#' populations of 16 keys with a rare one, 53 were `"ok"`, and 1 falsely. The lower end, that of a key
-#' with two thirds more people, lay above the truth in 1% of the 1,098 samples.
+#' populations of 16 keys with a rare one, 53 were `"ok"`, and 1 falsely. The lower end, that of a
+#' key with two thirds more people, lay above the truth in 1% of the 1,098 samples.
 #'
 #' [measures()] finds a limit kept if all of the interval keeps it and the status is `"ok"`,
 #' exceeded if all of it exceeds it, and else `"unclear"`.

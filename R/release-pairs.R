@@ -269,8 +269,8 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
   Filter(length, found)
 }
 
-# The sum or product, `made`, that is `y` in nine of ten of the `rows`, and what it is made of, `by`;
-# NULL if there is none.
+# The sum or product, `made`, that is `y` in nine of ten of the `rows`, and what it is made of,
+# `by`; NULL if there is none.
 made_of <- function(parts, y, rows) {
   digits <- Find(function(digits) all(round(y[rows], digits) == y[rows], na.rm = TRUE), 0:6)
   if (is.null(digits)) digits <- 8 - ceiling(log10(max(abs(y[rows]), na.rm = TRUE)))

@@ -277,7 +277,7 @@ test_that("the rarest of few keys may be unlike the others", {
   expect_identical(sum(found[, 1] <= 0.09 & found[, 2] > 0.09), 0L)
 })
 
-test_that("the lower end of the largest risk allows for rare keys that are less rare than it seems", {
+test_that("the lower end of the largest risk allows for keys less rare than they seem", {
   cells <- expand.grid(a = 1:12, b = 1:4, d = 1:4)
   too_high <- vapply(1:3, function(seed) {
     set.seed(seed)
