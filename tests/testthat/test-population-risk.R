@@ -453,3 +453,18 @@ test_that("one record has no law of the population", {
   expect_error(population_risk(d[1, ], pop_size = 10), class = "sdcRisk_error_bad_data")
   expect_s3_class(population_risk(d, pop_size = 10), "sdc_population_risk")
 })
+
+test_that("the largest risk is at most one by the records of the rarest key", {
+  set.seed(5)
+  people <- data.frame(
+    a = sample(10, 20000, TRUE, (10:1)^2), b = sample(6, 20000, TRUE, (6:1)^2),
+    d = sample(2, 20000, TRUE)
+  )
+  rows <- people[sample(20000, 16000), ]
+  counts <- stats::ave(rows$a, rows, FUN = length)
+  file <- rows[counts >= 22, ]
+  expect_equal(
+    value_of(population_risk(file, pop_size = 20000), "largest", "high"),
+    1 / min(counts[counts >= 22])
+  )
+})
