@@ -103,3 +103,40 @@ with_k <- function(limits, k) {
   }
   c(list(k = k), as.list(limits)[setdiff(names(limits), "k")])
 }
+
+# An identifier whose values repeat, of several the one with the fewest values: its records are
+# those of one person, and no matches of each other. A household by role is asked for its own.
+repeated_id <- function(file) {
+  ids <- if (is.null(file$roles$hh_id)) intersect(file$roles$id_vars, names(file$data))
+  n_values <- vapply(ids, function(id) {
+    known <- file$data[[id]][!is.na(file$data[[id]])]
+    if (anyDuplicated(known)) length(unique(known)) else NA_integer_
+  }, 0L)
+  names(which.min(n_values))
+}
+
+# The fewest matches, `k`, by the key variables, `keys`, if each value of an identifier, `id`, is
+# counted once; NULL without key variables.
+matches_of_units <- function(file, id) {
+  keys <- file$roles$key_vars
+  if (is.data.frame(file$data) && all(c(keys, id) %in% names(file$data)) && length(keys)) {
+    k <- tryCatch(
+      suppressMessages(min(check_matches_of_units(file, id)$records$n_matches)),
+      sdcRisk_error = function(e) NA_real_
+    )
+    list(id = id, keys = keys, k = k, household = identical(id, file$roles$hh_id))
+  }
+}
+
+inform_repeated_id <- function(file) {
+  id <- repeated_id(file)
+  if (length(id)) {
+    inform_sdc(
+      "repeated_id", paste0("Several records have one value of ", quote_names(id), "."),
+      i = paste0(
+        "They count as matches of each other. If they are of one person or household: hh_id = ",
+        dput_text(id), "."
+      )
+    )
+  }
+}

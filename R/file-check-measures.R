@@ -131,17 +131,6 @@ check_matches_of_units <- function(file, unit_id, ...) {
   )
 }
 
-# An identifier whose values repeat, of several the one with the fewest values: its records are
-# those of one person, and no matches of each other. A household by role is asked for its own.
-repeated_id <- function(file) {
-  ids <- if (is.null(file$roles$hh_id)) intersect(file$roles$id_vars, names(file$data))
-  n_values <- vapply(ids, function(id) {
-    known <- file$data[[id]][!is.na(file$data[[id]])]
-    if (anyDuplicated(known)) length(unique(known)) else NA_integer_
-  }, 0L)
-  names(which.min(n_values))
-}
-
 # key_overview() takes a missing value as a category. By other rules the sample uniques
 # without each key variable are counted as n_matches() counts them.
 check_overview <- function(file, asked, missing) {

@@ -19,11 +19,21 @@ check_rows <- function(found, asked, about = page_figures()) {
   rows <- without_blank_records(rows, found$n_matches, asked)
   rows <- without_sensitive(rows, found$n_matches, asked$sensitive)
   k <- asked$limit$k
-  rows <- without_cover(rows, found$household_matches, k, "in other households")
-  rows <- without_cover(rows, found$strata_matches, k, "within their strata")
+  of_k <- c("k", "n_unique", "prop_unique")
+  rows <- without_cover(rows, found$household_matches, k, "in other households", of_k)
+  rows <- without_cover(rows, found$strata_matches, k, "within their strata", of_k)
+  # The values of one person are not those of others.
+  of_units <- c(of_k, "n_homogeneous", "l")
   rows <- without_cover(rows, found$unit_matches, k, paste0(
     "if each value of ", quote_names(asked$unit_id), " is counted once: hh_id = ",
-    dput_text(asked$unit_id)
+    dput_text(asked$unit_id), ", or one record of each"
+  ), of_units)
+  out <- asked$id_left_out
+  covered <- all(asked$keys %in% out$keys) && isTRUE(out$k >= max(2, k))
+  at <- rows$measure %in% (if (isTRUE(out$household)) of_k else of_units) & rows$verdict == "ok"
+  rows <- unclear(rows, at & length(out) > 0 & !covered, paste0(
+    "some records have too few matches if each value of ", quote_names(out$id),
+    ", which was left out, is counted once"
   ))
   rows <- without_told_keys(rows, asked$missing, asked)
   rows <- without_exchanges(rows, asked$remedy)
@@ -76,8 +86,13 @@ population_doubts <- function(found, asked) {
   about <- about[about$method == "population_risk", ]
   of <- c(tau1_rate = "tau1", reidentification_rate = "reidentifications", household = "largest")
   named <- ifelse(about$figure %in% names(of), of[about$figure], about$figure)
+  person <- c(asked$unit_id, if (isFALSE(asked$id_left_out$household)) asked$id_left_out$id)
   doubts <- if (populations_differ(asked$facts)) {
     rep(people_disagree, nrow(about))
+  } else if (length(person)) {
+    rep(
+      paste0("records with one value of ", quote_names(person), " may be one person's"), nrow(about)
+    )
   } else if (is.character(law)) {
     character(nrow(about))
   } else {
@@ -85,7 +100,7 @@ population_doubts <- function(found, asked) {
   }
   doubts <- rlang::set_names(doubts, about$measure)
   complete <- asked$n_incomplete == 0 || asked$missing != "wildcard"
-  list(reasons = doubts[nzchar(doubts)], complete = complete)
+  list(reasons = doubts[nzchar(doubts)], are_people = complete && length(person) == 0)
 }
 
 people_disagree <- "weights and population disagree"
@@ -95,7 +110,7 @@ people_disagree <- "weights and population disagree"
 # file at least: what that settles needs no interval.
 without_doubts <- function(rows, doubts) {
   k <- rows$value[rows$measure == "k"]
-  sure <- rows$measure == "journalist" & doubts$complete & length(k) == 1 & rows$limit >= sum(1 / k)
+  sure <- rows$measure == "journalist" & doubts$are_people & length(k) == 1 & rows$limit >= sum(1 / k)
   settled <- which(sure & rows$verdict == "unclear")
   rows <- unclear(rows, settled, "")
   rows$verdict[settled] <- "ok"
@@ -256,13 +271,13 @@ matches_among <- function(asked, kept, sensitive = NULL) {
 
 # A verdict that other counts of matches do not bear out: members of one household cover each
 # other, and records of other strata are told apart.
-without_cover <- function(rows, matches, k, where) {
+without_cover <- function(rows, matches, k, where, of) {
   if (!inherits(matches, "sdc_result")) {
     return(rows)
   }
   alone <- sum(matches$records$n_matches < max(2, k), na.rm = TRUE)
   unclear(
-    rows, alone > 0 & rows$measure %in% c("k", "n_unique", "prop_unique") & rows$verdict == "ok",
+    rows, alone > 0 & rows$measure %in% of & rows$verdict == "ok",
     paste(plural(alone, "record"), "would have too few matches", where)
   )
 }

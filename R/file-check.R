@@ -200,6 +200,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     if (!was_given("limit") && !is.null(asked$sensitive)) asked$limit$l <- 2
     asked$facts <- population_facts(file)
     asked$unit_id <- repeated_id(file)
+    asked$id_left_out <- file$id_left_out
     coded <- coded_page(file, asked, labels_of_file(file))
     asked <- coded$asked
     table <- coded$table

@@ -270,8 +270,11 @@ as_release <- function(file, data, shuffle = NULL, new_ids = NULL) {
   file$told$order <- told[own | told$by %in% setdiff(colnames(data), new_ids), ]
   file$told$columns <- told_renumbered(file$told$columns, new_ids)
   if (!all(file$roles$hh_id %in% colnames(data))) file$hh_left_out <- TRUE
+  id <- c(file$roles$hh_id, repeated_id(file))
+  if (!all(id %in% colnames(data))) file$id_left_out <- matches_of_units(file, id)
   past <- c(
-    "defaults", "protected", "remedy", "forgotten", "history", "states", "told", "hh_left_out"
+    "defaults", "protected", "remedy", "forgotten", "history", "states", "told", "hh_left_out",
+    "id_left_out"
   )
   as_kept_file(data, roles_kept(file$roles, colnames(data), say = FALSE), unclass(file)[past])
 }

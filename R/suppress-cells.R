@@ -199,6 +199,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   settings$importance <- check_importance(importance, variables)
   settings$strata_var <- column_name(ask$strata_var, data)
   settings$hh_id <- column_name(ask$hh_id, data)
+  if (is.null(settings$hh_id)) inform_repeated_id(ask$file)
   settings$weight_var <- column_name(ask$weight_var, data)
   with_progress("Local suppression", {
     table <- key_table(ask$file, variables, roles = role_columns(data, settings))
