@@ -110,7 +110,8 @@ people_disagree <- "weights and population disagree"
 # file at least: what that settles needs no interval.
 without_doubts <- function(rows, doubts) {
   k <- rows$value[rows$measure == "k"]
-  sure <- rows$measure == "journalist" & doubts$are_people & length(k) == 1 & rows$limit >= sum(1 / k)
+  sure <- rows$measure == "journalist" & doubts$are_people & length(k) == 1 &
+    rows$limit >= sum(1 / k)
   settled <- which(sure & rows$verdict == "unclear")
   rows <- unclear(rows, settled, "")
   rows$verdict[settled] <- "ok"

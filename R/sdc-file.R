@@ -12,8 +12,8 @@
 # that take precedence over those of functions; `protected`, `remedy`: protections; `original`,
 # `forgotten`: see first_original(); `history`, `states`: see release-history.R; `told`: by which
 # columns and orders a recoded file reveals values; `part`: TRUE if records were left out,
-# `hh_left_out` if household numbers were; `id_left_out`, what is known of an identifier with several
-# records of one value that was, see matches_of_units().
+# `hh_left_out` if household numbers were; `id_left_out`, what is known of an identifier with
+# several records of one value that was, see matches_of_units().
 past_parts <- c(
   "object", "defaults", "protected", "remedy", "original", "forgotten", "history", "states", "told",
   "part", "hh_left_out", "id_left_out"
