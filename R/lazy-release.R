@@ -120,7 +120,7 @@
 #'   people <- nals_prison
 #'   people$id <- seq_len(nrow(people))
 #'   DBI::dbWriteTable(connection, "people", people)
-#'   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#'   keys <- c("CENREG", "DAGE3", "EDUC3")
 #'   file <- sdc_file(dplyr::tbl(connection, "people"), keys, id_vars = id)
 #'   blanked <- suppress_cells(file, k = 3)
 #'   public <- as.data.frame(release_data(blanked))
