@@ -269,8 +269,8 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
   Filter(length, found)
 }
 
-# The sum or product, `made`, that is `y` in nine of ten of the `rows`, and what it is made of,
-# `by`; NULL if there is none.
+# The sum or product that equals `y` in nine of ten of the `rows`: its values, `made`, and its
+# columns, `by`.
 made_of <- function(parts, y, rows) {
   digits <- Find(function(digits) all(round(y[rows], digits) == y[rows], na.rm = TRUE), 0:6)
   if (is.null(digits)) digits <- 8 - ceiling(log10(max(abs(y[rows]), na.rm = TRUE)))
@@ -289,7 +289,7 @@ made_of <- function(parts, y, rows) {
     }
     made <- if (length(parts) > 1) made_by(names(parts))
     if (!is.null(made)) {
-      # What is not needed for it is no part of it.
+      # A column that is not needed is left out.
       for (name in names(parts)) {
         without <- if (length(made$by) > 1) made_by(setdiff(made$by, name))
         if (!is.null(without)) made <- without

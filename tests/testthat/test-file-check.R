@@ -912,6 +912,14 @@ test_that("members of one household are no cover for each other", {
   expect_identical(k$verdict, "unclear")
   apart <- sum(n_matches(file, keys, hh_id = "home")$records$n_matches < 3)
   expect_match(k$reason, paste0("^", apart, " records would have too few matches in other house"))
+  # Nor in a release without their numbers, unless it was protected by households.
+  verdict <- function(x) {
+    e <- quietly(file_check(quietly(release_data(x))))$estimates
+    e$verdict[e$measure == "k"]
+  }
+  asked <- sdc_file(file, keys, hh_id = "home")
+  expect_identical(verdict(quietly(top_code(asked, cars = 2))), "unclear")
+  expect_identical(verdict(quietly(suppress_cells(asked, k = 3))), "ok")
 })
 
 test_that("records of one person by an identifier are no cover for each other", {
