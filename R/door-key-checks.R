@@ -115,19 +115,6 @@ repeated_id <- function(file) {
   names(which.min(n_values))
 }
 
-# The fewest matches, `k`, by the key variables, `keys`, if each value of an identifier, `id`, is
-# counted once; NULL without key variables.
-matches_of_units <- function(file, id) {
-  keys <- file$roles$key_vars
-  if (is.data.frame(file$data) && all(c(keys, id) %in% names(file$data)) && length(keys)) {
-    k <- tryCatch(
-      suppressMessages(min(check_matches_of_units(file, id)$records$n_matches)),
-      sdcRisk_error = function(e) NA_real_
-    )
-    list(id = id, keys = keys, k = k, household = identical(id, file$roles$hh_id))
-  }
-}
-
 inform_repeated_id <- function(file) {
   id <- repeated_id(file)
   if (length(id)) {

@@ -131,6 +131,19 @@ check_matches_of_units <- function(file, unit_id, ...) {
   )
 }
 
+# The fewest matches, `k`, by the key variables, `keys`, if each value of an identifier, `id`, is
+# counted once; NULL without key variables.
+matches_of_units <- function(file, id) {
+  keys <- file$roles$key_vars
+  if (is.data.frame(file$data) && all(c(keys, id) %in% names(file$data)) && length(keys)) {
+    k <- tryCatch(
+      suppressMessages(min(check_matches_of_units(file, id)$records$n_matches)),
+      sdcRisk_error = function(e) NA_real_
+    )
+    list(id = id, keys = keys, k = k, household = identical(id, file$roles$hh_id))
+  }
+}
+
 # key_overview() takes a missing value as a category. By other rules the sample uniques
 # without each key variable are counted as n_matches() counts them.
 check_overview <- function(file, asked, missing) {
