@@ -1,5 +1,8 @@
 # Recodings that are finished by suppress_cells(), ranked by the joint cost.
 
+# Roles of the file by which they do so.
+cell_roles <- c("hh_id", "strata_var")
+
 # Recodings finished at most: each takes a call of suppress_cells().
 most_finished <- 100
 
@@ -112,11 +115,14 @@ new_cells_search <- function(found, listed, tried, next_base, most, problem) {
 finish_cells <- function(problem, levels, most) {
   settings <- problem$settings
   # Other columns stay out of the way of suppress_cells().
-  keys <- as.data.frame(problem$data)[settings$key_vars]
+  columns <- c(settings$key_vars, unlist(settings[cell_roles]))
+  keys <- as.data.frame(problem$data)[columns]
   recoded <- recode_columns(keys, problem$hierarchies, levels)
   judged <- c("qar", "l", "c", "t", law_limits, "kept")
   measures <- rlang::set_names(as.list(rep(NA_real_, length(judged))), judged)
-  matches <- quietly(n_matches(recoded, settings$key_vars))$records$n_matches
+  matches <- quietly(
+    n_matches(recoded, settings$key_vars, hh_id = settings$hh_id)
+  )$records$n_matches
   n_violators <- sum(matches < settings$constraint$k)
   if (n_violators > most) {
     # More cells than may be blanked, whichever they are.
@@ -167,7 +173,10 @@ quietly_suppress <- function(recoded, settings) {
   old <- options(sdcRisk.cheaper_ways = FALSE)
   on.exit(options(old))
   suppressMessages(suppressWarnings(
-    suppress_cells(recoded, settings$key_vars, k = settings$constraint$k)
+    suppress_cells(
+      recoded, settings$key_vars, k = settings$constraint$k, hh_id = settings$hh_id,
+      strata_var = settings$strata_var
+    )
   ))
 }
 

@@ -36,8 +36,8 @@
 #' variables: all records of keys below `k`, or the number of sample uniques that
 #' `prop_unique` requires, starting with those that cost least. The other constraints are
 #' judged on the remaining records. With `blanks = "cells"` the cheapest recodings are each
-#' completed by `suppress_cells()` instead, which suppresses single values, and ranked by the
-#' joint cost; `suppress` is then the largest share of key values.
+#' completed by `suppress_cells()` instead, which suppresses single values by the file's `hh_id` and
+#' `strata_var`, and ranked by the joint cost; `suppress` is then the largest share of key values.
 #'
 #' **Search.** Keys only merge if a variable is coarsened. If a partial choice of levels breaks the
 #' limit even when all other variables are fully coarsened, no completion of it can meet the limit,
@@ -160,12 +160,20 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
   if (!is.null(ask$sensitive)) {
     settings$sensitive <- names(data)[check_columns(ask$sensitive, data, "sensitive")]
   }
+  # Single values are suppressed within households and strata, as by suppress_cells().
+  if (settings$blanks == "cells") {
+    settings[cell_roles] <- ask$file$roles[cell_roles]
+    if (any(settings$strata_var %in% ask$key_vars)) settings["strata_var"] <- list(NULL)
+  }
   with_progress("Search for recodings", {
     table <- key_table(
       ask$file, ask$key_vars,
       exclude = c(roles$positions, match(settings$sensitive, names(data))),
       roles = role_columns(
-        data, list(weight_var = roles$weight_at, sensitive = settings$sensitive)
+        data, c(
+          list(weight_var = roles$weight_at, sensitive = settings$sensitive),
+          settings[cell_roles]
+        )
       )
     )
     settings <- c(settings, file_settings(

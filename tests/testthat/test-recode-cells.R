@@ -73,6 +73,45 @@ test_that("the best with blanks by cells are those of all recodings tried", {
   }
 })
 
+test_that("single values are suppressed by the households and strata of the file", {
+  set.seed(6)
+  of_home <- sample(1:4, 200, TRUE)
+  home <- rep(1:200, of_home)
+  homes <- data.frame(
+    home, region = sample(1:6, 200, TRUE)[home], age = sample(1:8, length(home), TRUE),
+    part = sample(1:5, 200, TRUE)[home]
+  )
+  for (role in c("hh_id", "strata_var")) {
+    column <- c(hh_id = "home", strata_var = "part")[[role]]
+    file <- do.call(sdc_file, c(list(homes, c("region", "age")), rlang::set_names(column, role)))
+    found <- quietly(recode_search(file, k = 3, suppress = 0.4, blanks = "cells", n_best = 2))
+    for (i in seq_len(nrow(found$best))) {
+      recoded <- as.data.frame(quietly(apply_recoding(found, which = i)))
+      # Others, by household or in the stratum, whose known values agree.
+      fits <- vapply(seq_along(home), function(r) {
+        agree <- rep(TRUE, length(home))
+        for (key in c("region", "age")) {
+          values <- as.character(recoded[[key]])
+          agree <- agree & (is.na(values) | is.na(values[[r]]) | values == values[[r]])
+        }
+        if (role == "hh_id") {
+          length(unique(home[agree]))
+        } else {
+          sum(agree & homes$part == homes$part[[r]])
+        }
+      }, 0L)
+      expect_gte(min(fits), 3)
+      expect_identical(found$best$n_suppressed[[i]], as.double(sum(is.na(recoded[2:3]))))
+      here <- list2env(list(data = homes))
+      quietly(eval(parse(text = found$code[[i]]), here))
+      expect_identical(as.list(here$data)[2:3], as.list(recoded)[2:3])
+    }
+  }
+  expect_error(
+    apply_recoding(found, homes[c("region", "age")]), class = "sdcRisk_error_mismatched_data"
+  )
+})
+
 test_that("every limit is judged on the file with its blanks", {
   data <- cells_file(80, 11)
   data$w <- 20
