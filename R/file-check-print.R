@@ -69,7 +69,7 @@ check_figures <- function(x, all) {
 page_notes <- function(x) {
   missing <- x$diagnostics$missing
   c(
-    told_line(x$diagnostics$told_others),
+    told_by_ids_line(x$diagnostics$told_by_ids), told_line(x$diagnostics$told_others),
     told_line(x$diagnostics$told_by_columns, "key variables"), order_line(x),
     # Beside declared codes those that are plainly missing, too.
     if (any(missing$n_declared > 0)) missing_line(missing, x$settings$n), look_lines(x$roles)
@@ -81,8 +81,8 @@ whole_notes <- function(x) {
   differ <- x$contradictions
   c(
     reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
-    told_line(d$told_others), told_line(d$told_by_columns, "key variables"), order_line(x),
-    d$notes,
+    told_by_ids_line(d$told_by_ids), told_line(d$told_others),
+    told_line(d$told_by_columns, "key variables"), order_line(x), d$notes,
     if (nrow(differ)) {
       c(
         "Measures that differ, and which to report:",
@@ -117,7 +117,8 @@ rows_verdict <- function(rows, n_records, told = NULL) {
   words <- ifelse(
     rows$verdict == "above" & rows$measure == "k" & !is.na(rows$n_above),
     paste0(n, " of ", plural(n_records, "record"), " (", share,
-           ") share their key with fewer than ", limit),
+           ") share their key with fewer than ", limit,
+           ifelse(nzchar(rows$note), paste0(" (", rows$note, ")"), "")),
     ifelse(
       rows$verdict == "above" & !is.na(rows$n_above),
       ifelse(
@@ -164,11 +165,12 @@ driver_line <- function(x) {
 
 # The cheapest remedy that brings the file within its limit of k, and its least cost.
 remedy_line <- function(x) {
-  rows <- x$estimates[x$estimates$measure == "k" & x$estimates$verdict %in% "above", ]
-  n <- rows$n_records_above
-  if (length(n) != 1 || is.na(n) || !any(grepl("suppress_cells", x$next_steps))) {
+  above <- x$estimates$measure == "k" & x$estimates$verdict == "above"
+  n <- c(x$estimates$n_records_above[above], if (is_few_elsewhere(x)) x$diagnostics$few_elsewhere)
+  if (length(n) == 0 || anyNA(n) || !any(grepl("suppress_cells", x$next_steps))) {
     return(NULL)
   }
+  n <- max(n)
   costs <- paste0(
     " at least one value in each of ", plural(n, "record"), " (",
     format_percent(n / (x$settings$n * length(x$settings$key_vars))), " of all key values)"
@@ -315,8 +317,17 @@ glance.sdc_file_check <- function(x, ...) {
 #' @export
 records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   announce("records_at_risk")
-  # Records that fall below a limit by what other columns or the order reveal are not known.
   d <- x$diagnostics
+  if (is_few_elsewhere(x)) {
+    inform_sdc(
+      "unlisted_records", "Records with too few matches by other counts are not listed.",
+      i = paste0(
+        "The check says how many; they are listed by ", few_step(x, x$settings),
+        "; `file` is the file that was checked."
+      )
+    )
+  }
+  # Records that fall below a limit by what other columns or the order reveal are not known.
   told <- list(d$told_missing, d$told_before, d$finer_columns, d$not_compared)
   if (anyNA(d$told_by_order$by) || any(vapply(told, NROW, 0L) > 0)) {
     inform_sdc(

@@ -18,18 +18,18 @@ check_rows <- function(found, asked, about = page_figures()) {
   rows <- without_doubts(rows, population_doubts(found, asked))
   rows <- without_blank_records(rows, found$n_matches, asked)
   rows <- without_sensitive(rows, found$n_matches, asked$sensitive)
-  k <- asked$limit$k
   of_k <- c("k", "n_unique", "prop_unique")
-  rows <- without_cover(rows, found$household_matches, k, "in other households", of_k)
-  rows <- without_cover(rows, found$strata_matches, k, "within their strata", of_k)
   # The values of one person are not those of others.
   of_units <- c(of_k, "n_homogeneous", "l")
-  rows <- without_cover(rows, found$unit_matches, k, paste0(
+  few <- few_elsewhere(found, asked)
+  rows <- without_cover(rows, few["hh_id"], "in other households", of_k)
+  rows <- without_cover(rows, few["strata_var"], "within their strata", of_k)
+  rows <- without_cover(rows, few["unit_id"], paste0(
     "if each value of ", quote_names(asked$unit_id), " is counted once: hh_id = ",
     dput_text(asked$unit_id), ", or one record of each"
   ), of_units)
   out <- asked$id_left_out
-  covered <- all(asked$keys %in% out$keys) && isTRUE(out$k >= max(2, k))
+  covered <- all(asked$keys %in% out$keys) && isTRUE(out$k >= max(2, asked$limit$k))
   at <- rows$measure %in% (if (isTRUE(out$household)) of_k else of_units) & rows$verdict == "ok"
   rows <- unclear(rows, at & length(out) > 0 & !covered, paste0(
     "some records have too few matches if each value of ", quote_names(out$id),
@@ -270,17 +270,29 @@ matches_among <- function(asked, kept, sensitive = NULL) {
   suppressMessages(n_matches(data, names(keys), sensitive = if (length(names)) names))
 }
 
-# A verdict that other counts of matches do not bear out: members of one household cover each
-# other, and records of other strata are told apart.
-without_cover <- function(rows, matches, k, where, of) {
-  if (!inherits(matches, "sdc_result")) {
+# Records with too few matches by other counts than that of the page, if more than by its own:
+# members of one household cover each other, and records of other strata are told apart.
+few_elsewhere <- function(found, asked) {
+  n_few <- function(matches) {
+    if (!inherits(matches, "sdc_result")) {
+      return(0)
+    }
+    few <- compared(judged_rows(matches)$n_matches, `<`, max(2, asked$limit$k))
+    as.double(sum_over(few, judged_times(matches)))
+  }
+  n <- vapply(found[c("household_matches", "strata_matches", "unit_matches")], n_few, 0)
+  names(n) <- c("hh_id", "strata_var", "unit_id")
+  n[n > n_few(found$n_matches)]
+}
+
+# A verdict that such a count, `alone`, does not bear out, or that it makes worse.
+without_cover <- function(rows, alone, where, of) {
+  if (is.na(alone)) {
     return(rows)
   }
-  alone <- sum(matches$records$n_matches < max(2, k), na.rm = TRUE)
-  unclear(
-    rows, alone > 0 & rows$measure %in% of & rows$verdict == "ok",
-    paste(plural(alone, "record"), "would have too few matches", where)
-  )
+  reason <- paste(plural(alone, "record"), "would have too few matches", where)
+  rows$reason[rows$measure == "k" & rows$verdict == "above"] <- reason
+  unclear(rows, rows$measure %in% of & rows$verdict == "ok", reason)
 }
 
 # Matches in a file whose values were exchanged say nothing of who is found.

@@ -112,7 +112,10 @@ check_next_steps <- function(x, file, made) {
   steps <- c(
     looks_step(x, roles),
     if (above(rare_measures)) c(matches_step(roles, k_of(x)), special_step(x)),
-    if (protects) protect_steps(x, roles, data, above(rare_measures), above("l")),
+    if (is_few_elsewhere(x)) few_step(x, roles),
+    if (protects) protect_steps(
+      x, roles, data, above(rare_measures) || is_few_elsewhere(x), above("l")
+    ),
     if (above("journalist")) paste0(
       "records_at_risk(population_risk(file), limit = ",
       number_code(x$settings$limit$journalist), ")"
@@ -121,7 +124,8 @@ check_next_steps <- function(x, file, made) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
     if (several && above(x$estimates$measure)) without_driver_step(x),
-    without_told_step(x, roles, names(data))
+    without_told_step(x, roles, names(data)),
+    if (NROW(x$diagnostics$told_by_ids)) "release_data(file)"
   )
   later <- later_steps(x)
   # Every page has a step that can be run without further thought.
@@ -141,7 +145,7 @@ is_doubtful_step <- function(steps, x) {
 
 rare_measures <- c("k", "n_unique", "prop_unique")
 
-k_of <- function(x) if (is.null(x$settings$limit$k)) 3 else x$settings$limit$k
+k_of <- function(x) if (is.null(x$settings$limit$k)) 3 else max(2, x$settings$limit$k)
 
 # Code that protects records that are rare, or alike in sensitive values.
 protect_steps <- function(x, roles, data, rare, alike) {
@@ -156,6 +160,10 @@ protect_steps <- function(x, roles, data, rare, alike) {
   }
   # A stratum cannot be a key variable: each has its own rules.
   if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
+  few <- x$diagnostics$few_elsewhere
+  if ("unit_id" %in% names(few)) {
+    linked <- c(linked, paste("hh_id =", dput_text(x$diagnostics$unit_id)))
+  }
   if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked)
 }
 
@@ -209,6 +217,26 @@ matches_step <- function(roles, k) {
   )
 }
 
+# Whether more records have too few matches within strata, or in other households.
+is_few_elsewhere <- function(x) {
+  verdict <- x$estimates$verdict[x$estimates$measure == "k"]
+  length(x$diagnostics$few_elsewhere) > 0 && any(verdict %in% c("above", "unclear"))
+}
+
+# The call that lists these records.
+few_step <- function(x, roles) {
+  few <- x$diagnostics$few_elsewhere
+  counted <- switch(names(which.max(few)),
+    hh_id = "",
+    strata_var = paste0(
+      ", ", dput_text(union(roles$key_vars, roles$strata_var)),
+      if (!is.null(roles$hh_id)) ", hh_id = NULL"
+    ),
+    unit_id = paste0(", hh_id = ", dput_text(x$diagnostics$unit_id))
+  )
+  paste0("records_at_risk(n_matches(file", counted, "), k = ", number_code(k_of(x)), ")")
+}
+
 # By which values records are alone.
 special_step <- function(x) {
   if (isTRUE(x$estimates$value[x$estimates$measure == "n_special"] > 0)) "special_uniques(file)"
@@ -220,7 +248,9 @@ recode_first <- function(n_above, n) 3 * n_above > n
 # the key variables need coarser values first.
 remedy_steps <- function(x, k, linked) {
   measures <- x$estimates$measure %in% c("k", "n_unique")
-  n_above <- max(x$estimates$n_records_above[measures], 0, na.rm = TRUE)
+  n_above <- max(
+    x$estimates$n_records_above[measures], x$diagnostics$few_elsewhere, 0, na.rm = TRUE
+  )
   recode <- recode_first(n_above, x$settings$n)
   c(
     if (recode) c(

@@ -139,15 +139,15 @@
 #'   \item{`drivers`}{one row per key variable, by what dropping it would buy: `variable`,
 #'     `n_unique_without` (sample uniques left), `unique_change`, `risk_without` (T left),
 #'     `share_top` (share of the riskiest key sets with it)}
-#'   \item{`contradictions`}{`measures`, `reason`, `report`}
-#'   \item{`next_steps`}{lines of code that can be run as is}
+#'   \item{`contradictions`, `next_steps`}{measures that differ and why; lines of code that run}
 #'   \item{`diagnostics`}{`doubts`: by measure, why its interval is not known to hold; `signals`:
 #'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
 #'     missing; `told_before`: others that reveal values that a protection in the history changed,
-#'     `told_others` of other variables; `told_by_order`: what the order reveals;
-#'     `told_by_columns`: columns that reveal key variables, see [release_data()]; `finer_columns`:
-#'     those without a role that are more detailed; `not_compared`: those that are not compared}
+#'     `told_others` of other variables; `told_by_ids`: identifiers that do until [release_data()]
+#'     leaves them out; `told_by_order`, `told_by_columns`: what the order and columns reveal;
+#'     `finer_columns`: more detailed ones without a role; `not_compared`; `few_elsewhere`: records
+#'     with too few matches in other households, within strata or with each identifier once}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
@@ -378,8 +378,11 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   asked$history <- file$history
   seen <- without_blanks(file, asked)
   before <- told_before(file, asked)
-  asked$told_missing <- told_else(told_missing(file, seen, asked$keys), before)
-  before <- before[!told_pairs(before) %in% told_pairs(asked$told_missing), ]
+  missing <- told_else(told_missing(file, seen, asked$keys), before)
+  before <- before[!told_pairs(before) %in% told_pairs(missing), ]
+  by_ids <- told_by_ids(file, rbind(missing, before))
+  before <- told_here(file, before)
+  asked$told_missing <- told_here(file, missing)
   finer <- finer_columns(told, file$roles)
   asked$finer_columns <- finer[!told_pairs(finer) %in% told_pairs(before), ]
   of_keys <- before$variable %in% asked$keys
@@ -408,8 +411,9 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing, told_by_columns = told,
-      told_before = asked$told_before, told_others = before[!of_keys, ],
-      told_by_order = asked$told_by_order,
+      told_before = asked$told_before, told_others = before[!of_keys, ], told_by_ids = by_ids,
+      told_by_order = asked$told_by_order, few_elsewhere = few_elsewhere(found, asked),
+      unit_id = asked$unit_id,
       finer_columns = asked$finer_columns, not_compared = asked$not_compared,
       ignored = asked$ignored,
       doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
@@ -444,10 +448,10 @@ without_blanks <- function(file, asked) {
 # Columns that tell or narrow missing values of a key variable, which were suppressed in vain. A
 # column that reveals values narrows these, too.
 told_missing <- function(file, seen, keys) {
-  told <- told_here(file, told_by_columns(
+  told <- told_by_columns(
     seen$data, NULL, keys, file$roles$hh_id, seen$coded,
     missing = TRUE, ties = length(file$history) == 0
-  ))
+  )
   # Patterns have no other columns.
   if (is.null(told)) {
     return(told)
@@ -460,9 +464,12 @@ told_missing <- function(file, seen, keys) {
 
 # A release of a protected file would leave identifiers out. In a release they were asked for, and a
 # file without history may be one that was written.
-told_here <- function(file, told) {
-  if (length(file$history) && !isTRUE(file$forgotten)) told_unasked(told) else told
-}
+told_here <- function(file, told) if (has_ids(file)) told_unasked(told) else told
+
+# What they reveal until then.
+told_by_ids <- function(file, told) if (has_ids(file)) told[told$identifier, ]
+
+has_ids <- function(file) length(file$history) > 0 && !isTRUE(file$forgotten)
 
 # What protections found by comparing with the original. What key variables tell of each other is
 # for measures that count keys.
@@ -473,7 +480,7 @@ told_before <- function(file, asked) {
   if (!is.null(first)) {
     told <- told_by_columns(first, file$data, names(file$original), file$roles$hh_id)
   }
-  told <- told_among(told_here(file, told), names(file$data))
+  told <- told_among(told, names(file$data))
   by_keys <- told$by %in% told_among(told, asked$keys)$by
   told[!(by_keys & told$variable %in% asked$keys), ]
 }

@@ -13,11 +13,11 @@
 #' hand, run the lines in `x$code`, printed by `cat(x$code[[1]], sep = "\n")`; they do not
 #' include the following.
 #'
-#' **Release.** The value is the file to be released. Levels and value labels that no
-#' record has any more, row names and attributes that could carry values are dropped, as by
-#' [release_data()]. If the order of the records reveals protected values, there is a
-#' message (`told_by_order`): [release_data()] puts them in a secret order, and `shuffle = TRUE`
-#' does so here.
+#' **Release.** The value is the protected file with its identifiers, by which suppressed values
+#' can come back: [release_data()] leaves them out. Levels and value labels that no record has any
+#' more, row names and attributes that could carry values are dropped here, too. If the order of
+#' the records reveals protected values, there is a message (`told_by_order`): [release_data()]
+#' puts them in a secret order, and `shuffle = TRUE` does so here.
 #'
 #' @param x A result of [recode_search()].
 #' @param data The data it was made from. `NULL`: those, as long as the session has them; a saved
@@ -190,8 +190,11 @@ recoding_code <- function(problem, levels, n_blanked) {
   })))
   keys <- paste0("keys <- ", code_text(settings$key_vars))
   if (settings$blanks == "cells") {
+    roles <- Filter(length, settings[cell_roles])
     return(c(lines, keys, paste0(
-      "data <- suppress_cells(data, keys, k = ", settings$constraint$k, ")$data"
+      "data <- suppress_cells(data, keys, k = ", settings$constraint$k,
+      paste0(rep(", ", length(roles)), names(roles), rep(" = ", length(roles)),
+             vapply(roles, dput_text, ""), collapse = ""), ")$data"
     )))
   }
   # A table of counts is suppressed by suppress_cells().

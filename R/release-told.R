@@ -41,6 +41,16 @@ told_line <- function(told, what = "protected values") {
   }
 }
 
+# What identifiers reveal that are still in a protected file.
+told_by_ids_line <- function(told) {
+  if (NROW(told)) {
+    paste0(
+      "Not for release as it is: ", told_words(told), "; release_data() leaves out ",
+      quote_names(unique(told$by)), "."
+    )
+  }
+}
+
 # `how` are sentences that say what to do.
 inform_told <- function(told, how,
                         words = paste0("reveal protected values: ", told_words(told))) {

@@ -313,8 +313,8 @@ without_few_in_words <- function(x, others) {
 # reveal.
 without_few_told <- function(x, others) {
   tables <- c(
-    "told_missing", "told_before", "told_others", "told_by_columns", "finer_columns",
-    "told_by_order"
+    "told_missing", "told_before", "told_others", "told_by_columns", "told_by_ids",
+    "finer_columns", "told_by_order"
   )
   for (name in Filter(function(name) NROW(unclass(x)$diagnostics[[name]]) > 0, tables)) {
     told <- x$diagnostics[[name]]

@@ -1012,9 +1012,20 @@ test_that("a verdict that does not hold within strata is unclear", {
   data <- data.frame(a = sample(3, 1500, TRUE), b = sample(3, 1500, TRUE),
                      st = sample(100, 1500, TRUE))
   file <- sdc_file(data, c("a", "b"), strata_var = "st")
-  check <- quietly(file_check(file))$estimates
+  page <- quietly(file_check(file))
+  check <- page$estimates
   below <- sum(stats::ave(rep(1, 1500), data$st, data$a, data$b, FUN = length) < 3)
   expect_identical(check$verdict[check$measure == "k"], "unclear")
+  shown <- paste(format(page), collapse = " ")
+  expect_match(shown, paste0("at least one value in +each of ", below))
+  # They are listed by their own count, and suppressed by the step that is proposed.
+  said <- expect_message(
+    expect_identical(nrow(records_at_risk(page)), 0L), class = "sdcRisk_message_unlisted_records"
+  )
+  call <- regmatches(conditionMessage(said), regexpr("records_at_risk[(].*, k = 3[)]",
+                                                     conditionMessage(said)))
+  expect_identical(nrow(eval(parse(text = call))), below)
+  expect_match(page$next_steps, "^released <- suppress_cells[(].*, k = 3[)]$", all = FALSE)
   expect_match(
     check$reason[check$measure == "k"],
     paste(below, "records would have too few matches within their strata"), fixed = TRUE
@@ -1025,6 +1036,14 @@ test_that("a verdict that does not hold within strata is unclear", {
     protected$data, c("a", "b"), strata_var = "st"
   )))$estimates
   expect_identical(again$verdict[again$measure == "k"], "ok")
+  # One record that is rare in the whole file hides the others no more.
+  data$a[[1]] <- 9L
+  rare <- quietly(file_check(sdc_file(data, c("a", "b"), strata_var = "st")))
+  below <- sum(stats::ave(rep(1, 1500), data$st, data$a, data$b, FUN = length) < 3)
+  k <- rare$estimates[rare$estimates$measure == "k", ]
+  expect_identical(c(k$verdict, k$n_records_above), c("above", "1"))
+  expect_match(k$reason, paste(below, "records would have too few"), fixed = TRUE)
+  expect_match(format(rare)[[2]], paste0("(", below, " records would"), fixed = TRUE)
 })
 
 test_that("the first line says that a released column tells suppressed values", {

@@ -140,3 +140,33 @@ test_that("the code of a search that needs no recoding is empty, and no script i
   expect_identical(found$code[[1]], character())
   expect_length(parse(text = found$code[[1]]), 0)
 })
+
+test_that("the page of a recoded file says what its household numbers reveal", {
+  set.seed(6)
+  home <- rep(1:700, sample(1:6, 700, TRUE))
+  people <- data.frame(
+    home, region = sample(9, 700, TRUE, 9:1)[home], rooms = sample(3, 700, TRUE)[home],
+    age = sample(9, length(home), TRUE), sex = sample(2, length(home), TRUE)
+  )
+  keys <- c("region", "rooms", "age", "sex")
+  file <- sdc_file(people, keys, hh_id = "home")
+  recoded <- quietly(apply_recoding(recode_search(file, k = 3, suppress = 0.05)))
+  page <- quietly(file_check(recoded, limit = list(k = 3)))
+  lost <- which(is.na(recoded$rooms))
+  # From other members of the household.
+  known <- vapply(lost, function(r) any(home == home[[r]] & !is.na(recoded$rooms)), NA)
+  told <- page$diagnostics$told_by_ids
+  told <- told[told$variable == "rooms", ]
+  expect_identical(told[c("by", "n")], data.frame(by = "home", n = sum(known)), ignore_attr = TRUE)
+  expect_equal(told$share, mean(known))
+  expect_gt(told$n, 20)
+  shown <- paste(format(page), collapse = " ")
+  expect_match(shown, paste0(
+    "Not for release as it is: .*\"home\" +reveals +", told$n, " +of +", length(lost),
+    " +values +of +\"rooms\"; +release_data\\(\\) +leaves +out +\"home\""
+  ))
+  expect_match(page$next_steps, "release_data(file)", fixed = TRUE, all = FALSE)
+  # Released without them there is nothing to say.
+  released <- quietly(file_check(release_data(recoded), limit = list(k = 3)))
+  expect_identical(NROW(released$diagnostics$told_by_ids), 0L)
+})
