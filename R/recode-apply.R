@@ -190,11 +190,10 @@ recoding_code <- function(problem, levels, n_blanked) {
   })))
   keys <- paste0("keys <- ", code_text(settings$key_vars))
   if (settings$blanks == "cells") {
-    roles <- Filter(length, settings[cell_roles])
+    asked <- suppression_asked(settings)
     return(c(lines, keys, paste0(
-      "data <- suppress_cells(data, keys, k = ", settings$constraint$k,
-      paste0(rep(", ", length(roles)), names(roles), rep(" = ", length(roles)),
-             vapply(roles, dput_text, ""), collapse = ""), ")$data"
+      "data <- suppress_cells(data, keys, ",
+      paste(names(asked), "=", vapply(asked, dput_text, ""), collapse = ", "), ")$data"
     )))
   }
   # A table of counts is suppressed by suppress_cells().

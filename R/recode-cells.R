@@ -45,6 +45,9 @@ search_cells <- function(problem) {
     if (done$stopped || nrow(listed$best) < n_asked) break
     n_asked <- 4 * n_asked
   }
+  if (is.infinite(nth_cost(tried, most, settings, 1))) {
+    tried <- finish_some(tried, without_suppression(problem), most, problem)
+  }
   new_cells_search(found, listed, tried, done$next_base, most, problem)
 }
 
@@ -65,15 +68,21 @@ finish_in_order <- function(nodes, tried, most, began, problem) {
   list(tried = tried, stopped = nrow(nodes) == 0, next_base = Inf)
 }
 
+# The cheapest recoding that keeps all limits by itself, if there is one.
+without_suppression <- function(problem) {
+  problem$settings[c("suppress", "blanks", "n_best")] <- list(0, "records", 1)
+  tryCatch(search_recodings(problem)$best, sdcRisk_error = function(e) NULL)
+}
+
 # The cost that a further recoding must stay below to be among the best.
-nth_cost <- function(tried, most, settings) {
+nth_cost <- function(tried, most, settings, nth = settings$n_best) {
   cost <- if (NROW(tried)) sort(tried$cost[tried$within & tried$n_suppressed <= most])
-  if (length(cost) < settings$n_best) Inf else cost[[settings$n_best]]
+  if (length(cost) < nth) Inf else cost[[nth]]
 }
 
 # `tried` with those of `nodes` that it does not hold yet, each finished.
 finish_some <- function(tried, nodes, most, problem) {
-  for (i in seq_len(nrow(nodes))) {
+  for (i in seq_len(NROW(nodes))) {
     levels <- levels_at(nodes, i, problem)
     if (NROW(tried) == 0 || all(colSums(t(tried$levels) != levels) > 0)) {
       finished <- finish_cells(problem, levels, most)
@@ -115,7 +124,7 @@ new_cells_search <- function(found, listed, tried, next_base, most, problem) {
 finish_cells <- function(problem, levels, most) {
   settings <- problem$settings
   # Other columns stay out of the way of suppress_cells().
-  columns <- c(settings$key_vars, unlist(settings[cell_roles]))
+  columns <- unique(c(settings$key_vars, unlist(settings[c(cell_roles, "sensitive")])))
   keys <- as.data.frame(problem$data)[columns]
   recoded <- recode_columns(keys, problem$hierarchies, levels)
   judged <- c("qar", "l", "c", "t", law_limits, "kept")
@@ -172,12 +181,18 @@ quietly_suppress <- function(recoded, settings) {
   # Cheaper ways are what the search looks for.
   old <- options(sdcRisk.cheaper_ways = FALSE)
   on.exit(options(old))
-  suppressMessages(suppressWarnings(
-    suppress_cells(
-      recoded, settings$key_vars, k = settings$constraint$k, hh_id = settings$hh_id,
-      strata_var = settings$strata_var
-    )
-  ))
+  suppressMessages(suppressWarnings(do.call(
+    suppress_cells, c(list(recoded, settings$key_vars), suppression_asked(settings))
+  )))
+}
+
+# What suppress_cells() is asked that completes a recoding. It takes limits on sensitive values for
+# files without households and strata; others are judged on what it gives.
+suppression_asked <- function(settings) {
+  roles <- Filter(length, settings[cell_roles])
+  limits <- Filter(length, settings$constraint[c("l", "c", "t")])
+  takes <- length(limits) && length(roles) == 0 && length(settings$key_vars) <= most_diverse_keys
+  c(settings$constraint["k"], roles, if (takes) c(limits, settings["sensitive"]))
 }
 
 # Cost of a recoding without suppression.

@@ -88,6 +88,33 @@ test_that("single values are suppressed until c holds", {
   expect_lt(x$best$c, 4)
 })
 
+test_that("a search by cells keeps limits that suppression alone would break", {
+  set.seed(4)
+  data <- data.frame(
+    age = sample(20:49, 400, TRUE), region = sample(sprintf("%02d", 11:34), 400, TRUE),
+    sex = sample(c("m", "f"), 400, TRUE), disease = sample(c("no", "yes"), 400, TRUE, c(9, 1))
+  )
+  keys <- c("age", "region", "sex")
+  search <- function(limit, ...) {
+    quietly(recode_search(
+      data, keys, levels_of_ill(data), constraint = limit, sensitive = "disease", ...
+    ))
+  }
+  limit <- list(k = 2, l = 2)
+  whole <- search(limit)
+  cells <- search(limit, blanks = "cells", suppress = 0.1, n_best = 1)
+  expect_lt(cells$estimates$cost, whole$estimates$cost)
+  done <- quietly(apply_recoding(cells, data))
+  # The originals that match a released record, by suppress_cells()'s own limit.
+  recoded <- quietly(apply_recoding(cells, data, blanks = FALSE))
+  known <- quietly(suppress_cells(recoded, keys, k = 2, l = 2, sensitive = "disease"))
+  expect_identical(cells$best$n_suppressed, known$estimates$n_suppressed + 0)
+  expect_identical(as.data.frame(done)[keys], as.data.frame(known$data)[keys])
+  # No value may be lost: what keeps the limit by itself is found.
+  none <- search(limit, blanks = "cells", suppress = 0, n_best = 1)
+  expect_equal(none$estimates$cost, whole$estimates$cost)
+})
+
 test_that("what is out of reach or not said is an error", {
   data <- ill()
   keys <- c("age", "region", "sex")
