@@ -14,12 +14,13 @@ remedy_step <- function(x) {
       states = new_states(done$variable, "suppressed", done$n_suppressed, done$n_missing)
     )
   } else {
-    keys <- x$settings$key_vars
+    unchanged <- x$estimates$theta_max <= 0
     list(
       words = paste0(
-        "invariant_pram(max_match_prob = ", format_risk(x$settings$max_match_prob), ")"
+        "invariant_pram(max_match_prob = ", format_risk(x$settings$max_match_prob), ")",
+        if (unchanged) ": no value exchanged"
       ),
-      states = new_states(keys, "randomised")
+      states = new_states(if (!unchanged) x$settings$key_vars, "randomised")
     )
   }
 }
@@ -47,7 +48,9 @@ with_step <- function(past, remedy, words, states) {
     )
   })))
   # Of a file that was perturbed once, counts stay without meaning.
-  past$remedy <- if (identical(past$remedy, "invariant_pram")) past$remedy else remedy
+  exchanged <- identical(past$remedy, "invariant_pram") ||
+    any(grepl("randomised", past$states$state))
+  past$remedy <- if (exchanged) "invariant_pram" else setdiff(remedy, "invariant_pram")
   past
 }
 

@@ -125,4 +125,14 @@ test_that("an untouched file is not said to be changed", {
   said <- paste(interpret(x), collapse = " ")
   expect_match(said, "left as they are")
   expect_no_match(said, "changed at random")
+  # A file in which nothing was exchanged is judged as any other.
+  of <- function(x) quietly(file_check(x, limit = list(k = 2)))$estimates
+  file <- sdc_file(data, names(data))
+  done <- quietly(invariant_pram(file))
+  expect_no_message(check <- file_check(done, limit = list(k = 2)))
+  expect_identical(check$estimates$verdict, of(file)$verdict)
+  expect_match(check$diagnostics$history, "no value exchanged", fixed = TRUE)
+  after <- quietly(suppress_cells(done, k = 2))
+  expect_false(any(of(after)$verdict == "not judged" & nzchar(of(file)$verdict) &
+                     of(file)$verdict != "not judged"))
 })
