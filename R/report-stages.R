@@ -29,7 +29,7 @@ stages_of <- function(results, data, words) {
       if (isTRUE(before) || length(of)) break
     }
     if (is.na(before) && length(of) && all(are_untouched(x, results[of]))) before <- TRUE
-    if (isFALSE(before) && length(of) == 0) before <- begins_at(begun[[i]], known)
+    if (isFALSE(before) && length(of) == 0) before <- begins_at(begun[[i]], x, known)
     stages[[i]] <- stage_of(
       x, before, results[of], others = results[which(stages == "before")],
       has_release = !all(vapply(releases[-i], is.null, NA)),
@@ -49,7 +49,15 @@ chain_begun <- function(x) {
 }
 
 # TRUE if that is the file that the other results are about.
-begins_at <- function(begun, known) {
+begins_at <- function(begun, x, known) {
+  if (!is.null(begun) && !is.null(asked_patterns(x))) {
+    first <- if (is.null(known$data)) {
+      known$marks[[file_identity(x)$keys]]
+    } else {
+      print_from(x, known$data)
+    }
+    return(isTRUE(print_from(x, begun) == first))
+  }
   of <- function(data, names) file_prints(file_data(data), list(key_vars = names))$columns
   columns <- if (is.null(known$data)) known$columns else of(known$data, names(known$data))
   both <- intersect(names(begun), names(columns))
@@ -195,12 +203,14 @@ fits_data <- function(x, data, place = 1, in_any_order = TRUE) {
 }
 
 is_made_from <- function(x, data) {
-  if (!has_fingerprint(x)) {
-    return(FALSE)
-  }
+  has_fingerprint(x) && identical(print_from(x, data), x$settings$fingerprint)
+}
+
+# The fingerprint of other data by the settings of a result.
+print_from <- function(x, data) {
   roles <- asked_patterns(x)
   if (!is.null(roles)) data <- as_patterns(file_data(data), roles)
-  identical(fingerprint_of(data, fingerprint_settings(x)), x$settings$fingerprint)
+  fingerprint_of(data, fingerprint_settings(x))
 }
 
 # utility_loss() takes the fingerprints of its files without their weights.

@@ -125,6 +125,39 @@ for (engine in road_engines) {
     }
   })
 
+  test_that(paste("a recoded file on", engine, "has a report with the file before"), {
+    connection <- engine_connection(engine)
+    set.seed(1)
+    data <- data.frame(age = sample(15:60, 900, TRUE), race = sample(3, 900, TRUE, c(90, 9, 1)))
+    changed <- replace(data, 1, list(rev(data$age)))
+    sources <- list(
+      list(data, changed), list(engine_table(engine, data), engine_table(engine, changed))
+    )
+    report <- function(...) {
+      path <- tempfile(fileext = ".html")
+      on.exit(unlink(c(path, sub("html$", "json", path))))
+      quietly(sdc_report(..., file = path, pictures = FALSE))
+      jsonlite::read_json(sub("html$", "json", path), simplifyVector = TRUE)$results$stage
+    }
+    stages <- lapply(sources, function(source) {
+      file <- sdc_file(source[[1]], c("age", "race"))
+      recoded <- quietly(global_recode(file, age = c(0, 30, 45)))
+      protected <- quietly(suppress_cells(recoded, k = 3))
+      after <- quietly(file_check(release_data(protected)))
+      expect_error(
+        report(file_check(sdc_file(source[[2]], c("age", "race"))), protected),
+        class = "sdcRisk_error_mismatched_data"
+      )
+      list(
+        report(file_check(file), protected, after), report(file_check(file), protected, data = file)
+      )
+    })
+    expect_identical(stages[[2]], stages[[1]])
+    expect_identical(
+      lapply(stages[[1]], sort), list(c("after", "before", "before"), c("before", "before"))
+    )
+  })
+
   test_that(paste("a release on", engine, "without row ids is in a random order"), {
     data <- sorted_register()
     table <- engine_table(engine, data)
