@@ -43,7 +43,8 @@ shares_of_records <- c("uio", "repu", "dorig", "disco", "tcap")
 
 # Figures that follow from a count, or tell it.
 told_with <- list(
-  n_suppressed = "^(lower_)?bound$", n_records_violating = "^violations_",
+  n_suppressed = "^(lower_)?bound$|^gap$", lower_bound = "^gap$",
+  n_records_violating = "^violations_",
   n_cell_violations = "^violations_|^prop_cells$", n_risky = "^expected_changed$",
   n_records = "^n_msu$", n_blank = "^tv_", n_exchanged = "^tv_", n_records_changed = "^tv_",
   tv_margins = "^tv_", tv_pairs = "^tv_pairs_weighted$", violations_sum = "^violations_mean$",

@@ -346,3 +346,27 @@ test_that("the number of many classes is rounded, too", {
   expect_identical(shown, 1205)
   expect_false(1203 %in% figures$value)
 })
+
+test_that("a bound that is withheld does not follow from the cost and its gap", {
+  n_withheld <- 0
+  for (seed in 1:12) {
+    set.seed(seed)
+    data <- data.frame(
+      a = sample(9, 300, TRUE, 1 / 1:9), b = sample(5, 300, TRUE, 1 / 1:5), c = sample(3, 300, TRUE)
+    )
+    x <- quietly(suppress_cells(data, keys, k = c(3, 5)[[1 + seed %% 2]], rule = "strict"))
+    path <- tempfile(fileext = ".html")
+    quietly(sdc_report(x, file = path, pictures = FALSE))
+    page <- xml2::read_html(path)
+    unlink(c(path, sub("html$", "json", path)))
+    value <- function(name) {
+      row <- sprintf("//tr[*[1][normalize-space() = '%s']]/*[2]", name)
+      xml2::xml_text(xml2::xml_find_first(page, row))
+    }
+    if (grepl("^not shown", value("lower_bound"))) {
+      n_withheld <- n_withheld + 1
+      expect_match(value("gap"), "^not shown", info = seed)
+    }
+  }
+  expect_gt(n_withheld, 1)
+})
