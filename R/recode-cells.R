@@ -71,7 +71,11 @@ finish_in_order <- function(nodes, tried, most, began, problem) {
 # The cheapest recoding that keeps all limits by itself, if there is one.
 without_suppression <- function(problem) {
   problem$settings[c("suppress", "blanks", "n_best")] <- list(0, "records", 1)
-  tryCatch(search_recodings(problem)$best, sdcRisk_error = function(e) NULL)
+  if (length(judged_here(problem$settings))) {
+    search_by_cost(problem)$best
+  } else {
+    search_core(problem)$best
+  }
 }
 
 # The cost that a further recoding must stay below to be among the best.
@@ -111,7 +115,7 @@ new_cells_search <- function(found, listed, tried, next_base, most, problem) {
   list(
     best = best, frontier = without$frontier, whole_frontier = without$whole_frontier,
     n_nodes = found$n_nodes, n_evaluated = found$n_evaluated + listed$n_evaluated,
-    n_finished = sum(tried$finished), bound = bound,
+    n_finished = sum(tried$finished), gave_up = sum(tried$finished) >= most_finished, bound = bound,
     proven = whole && (nrow(best) == 0 && is.infinite(next_base) ||
       nrow(best) > 0 && bound >= best$cost[[1]] * (1 - 1e-9)),
     reached = if (NROW(tried)) tried else found$reached,

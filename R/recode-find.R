@@ -239,8 +239,8 @@ stop_no_recoding <- function(found, problem) {
   if (nrow(reached) == 0 || isFALSE(found$proven)) {
     stop_sdc(
       "not_converged", "A recoding that meets `constraint` must be found within `max_seconds`.",
-      x = if (isTRUE(found$n_finished >= most_finished)) {
-        paste0("It was not met by the ", most_finished, " recodings that were completed.")
+      x = if (isTRUE(found$gave_up)) {
+        paste0("It was not met by the ", found$n_finished, " recodings that were completed.")
       } else {
         paste0("None was found in ", format_number(settings$max_seconds), " s.")
       },
