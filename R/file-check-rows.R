@@ -21,10 +21,10 @@ check_rows <- function(found, asked, about = page_figures()) {
   of_k <- c("k", "n_unique", "prop_unique")
   # The values of one person are not those of others.
   of_units <- c(of_k, "n_homogeneous", "l")
-  few <- few_elsewhere(found, asked)
-  rows <- without_cover(rows, few["hh_id"], "in other households", of_k)
-  rows <- without_cover(rows, few["strata_var"], "within their strata", of_k)
-  rows <- without_cover(rows, few["unit_id"], paste0(
+  few <- few_by_counts(found, asked)
+  rows <- without_cover(rows, few, "hh_id", "in other households", of_k)
+  rows <- without_cover(rows, few, "strata_var", "within their strata", of_k)
+  rows <- without_cover(rows, few, "unit_id", paste0(
     "if each value of ", quote_names(asked$unit_id), " is counted once: hh_id = ",
     dput_text(asked$unit_id), ", or one record of each"
   ), of_units)
@@ -270,29 +270,34 @@ matches_among <- function(asked, kept, sensitive = NULL) {
   suppressMessages(n_matches(data, names(keys), sensitive = if (length(names)) names))
 }
 
-# Records with too few matches by other counts than that of the page, if more than by its own:
-# members of one household cover each other, and records of other strata are told apart.
-few_elsewhere <- function(found, asked) {
-  n_few <- function(matches) {
+# Records with too few matches by the page's own count and by others: members of one household cover
+# each other, and records of other strata are told apart.
+few_by_counts <- function(found, asked) {
+  counts <- c("n_matches", "household_matches", "strata_matches", "unit_matches")
+  n <- vapply(found[counts], function(matches) {
     if (!inherits(matches, "sdc_result")) {
       return(0)
     }
     few <- compared(judged_rows(matches)$n_matches, `<`, max(2, asked$limit$k))
     as.double(sum_over(few, judged_times(matches)))
-  }
-  n <- vapply(found[c("household_matches", "strata_matches", "unit_matches")], n_few, 0)
-  names(n) <- c("hh_id", "strata_var", "unit_id")
-  n[n > n_few(found$n_matches)]
+  }, 0)
+  rlang::set_names(n, c("own", "hh_id", "strata_var", "unit_id"))
 }
 
-# A verdict that such a count, `alone`, does not bear out, or that it makes worse.
-without_cover <- function(rows, alone, where, of) {
-  if (is.na(alone)) {
-    return(rows)
-  }
+# Those counts that find more records than the page's own.
+few_elsewhere <- function(found, asked) {
+  n <- few_by_counts(found, asked)
+  n[n > n[["own"]]]
+}
+
+# A verdict that another count, `by`, does not bear out, or makes worse. Where it finds no more
+# records than the page's own it can still find more that are unique or alike.
+without_cover <- function(rows, few, by, where, of) {
+  alone <- few[[by]]
   reason <- paste(plural(alone, "record"), "would have too few matches", where)
-  rows$reason[rows$measure == "k" & rows$verdict == "above"] <- reason
-  unclear(rows, rows$measure %in% of & rows$verdict == "ok", reason)
+  worse <- rows$measure == "k" & rows$verdict == "above" & alone > few[["own"]]
+  rows$reason[worse] <- reason
+  unclear(rows, alone > 0 & rows$measure %in% of & rows$verdict == "ok", reason)
 }
 
 # Matches in a file whose values were exchanged say nothing of who is found.

@@ -244,7 +244,10 @@ stop_no_recoding <- function(found, problem) {
       } else {
         paste0("None was found in ", format_number(settings$max_seconds), " s.")
       },
-      i = "Give more time, hierarchies with coarser levels, or a larger `suppress`.",
+      i = paste0(
+        "Give ", if (!isTRUE(found$gave_up)) "more time, ",
+        "hierarchies with coarser levels, or a larger `suppress`."
+      ),
       constraint = settings$constraint
     )
   }

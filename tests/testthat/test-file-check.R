@@ -1046,6 +1046,22 @@ test_that("a verdict that does not hold within strata is unclear", {
   expect_match(format(rare)[[2]], paste0("(", below, " records would"), fixed = TRUE)
 })
 
+test_that("uniques by households are in doubt where no more records are below k", {
+  # The pairs of a home are below 3 by both counts, and unique by homes alone.
+  data <- data.frame(home = rep(1:60, each = 2), a = c(rep(1:20, each = 2), rep(21L, 80)), b = 1L)
+  page <- function(data, ...) {
+    quietly(file_check(sdc_file(data, c("a", "b"), ...), limit = list(k = 3, n_unique = 10)))
+  }
+  of <- function(x, column) x$estimates[[column]][match(c("k", "n_unique"), x$estimates$measure)]
+  expect_identical(of(page(data[-1]), "verdict"), c("above", "ok"))
+  with <- page(data, hh_id = "home")
+  expect_identical(of(with, "value"), c(2, 0))
+  expect_identical(of(with, "verdict"), c("above", "unclear"))
+  why <- "40 records would have too few matches in other households"
+  expect_identical(of(with, "reason"), c("", why))
+  expect_length(with$diagnostics$few_elsewhere, 0)
+})
+
 test_that("the first line says that a released column tells suppressed values", {
   set.seed(9)
   n <- 1500
