@@ -14,7 +14,9 @@ check_num_vars <- function(vars, role, data, arg = "vars") {
 }
 
 # The role of what was given as a file, before it is opened.
-num_vars_of <- function(x) if (is_file(x) || is_sdcmicro(x)) as_file(x, "data")$roles$num_vars
+num_vars_of <- function(x) {
+  if (is_file(x) || is_sdcmicro(x)) suppressMessages(as_file(x, "data"))$roles$num_vars
+}
 
 # A column as numbers, NaN among the missing ones.
 number_column <- function(x, name) {

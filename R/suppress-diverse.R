@@ -114,12 +114,13 @@ are_diverse <- function(data, keys, settings) {
 }
 
 stop_not_diverse <- function(n, settings) {
+  kept <- any(is.infinite(settings$importance))
   stop_sdc("unprotectable", c(
     "Every record must be able to reach `k`, `l`, `c` and `t` by suppression.",
     x = paste0(
       plural(n, "record"), " cannot",
-      if (any(is.infinite(settings$importance))) ", since some variables are never suppressed", "."
+      if (kept) ", since some variables are never suppressed", "."
     ),
-    i = "Take smaller limits, or finite importances."
+    i = paste0("Take smaller limits", if (kept) ", or finite importances", ".")
   ))
 }

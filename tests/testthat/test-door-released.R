@@ -52,6 +52,10 @@ test_that("counts of a perturbed file come with a message", {
   expect_message(n_matches(swapped), class = "sdcRisk_message_perturbed_keys")
   expect_message(sdc_file(swapped), class = "sdcRisk_message_perturbed_keys")
   expect_no_message(utility_loss(file, swapped))
+  # Once, though a function that compares two files asks for their continuous variables first.
+  released <- suppressMessages(release_data(swapped))
+  messages <- capture_messages(utility_loss(file, released))
+  expect_identical(sum(grepl("are perturbed", messages)), 1L)
 })
 
 test_that("a damaged result is no file", {
