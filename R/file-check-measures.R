@@ -48,7 +48,10 @@ run_methods <- function(file, asked, only = NULL) {
       run("check_matches_of_units", list(asked$unit_id), rules = every_rule)
     },
     strata_matches = if (!is.null(asked$strata_var)) {
-      run("check_matches_on", list(union(file$roles$key_vars, asked$strata_var)), NULL, every_rule)
+      run(
+        "check_matches", list(asked$sensitive, union(file$roles$key_vars, asked$strata_var)),
+        rules = every_rule
+      )
     },
     key_overview = run(
       "check_overview", list(asked), no_overview(asked, facts), every_rule, of = complete
@@ -96,11 +99,11 @@ not_for_wildcards <- function(n_incomplete, n, suppressed) {
 
 number_code <- function(x) format(x, scientific = FALSE, digits = 15)
 
-# Matches of records: weights and households are other measures' business.
-check_matches <- function(file, sensitive, ...) {
+# Matches of records by `key_vars`: weights and households are other measures' business.
+check_matches <- function(file, sensitive, key_vars = file$roles$key_vars, ...) {
   count <- function(sensitive) {
     n_matches(
-      file, ..., sensitive = sensitive, weight_var = NULL, hh_id = NULL, pop_size = NULL,
+      file, key_vars, ..., sensitive = sensitive, weight_var = NULL, hh_id = NULL, pop_size = NULL,
       sampling_fraction = NULL
     )
   }
@@ -117,12 +120,6 @@ check_matches <- function(file, sensitive, ...) {
 
 check_special <- function(file, max_size, ...) {
   special_uniques(file, max_size = max_size, pop_size = NULL, sampling_fraction = NULL, ...)
-}
-
-check_matches_on <- function(file, key_vars, ...) {
-  n_matches(
-    file, key_vars, ..., weight_var = NULL, hh_id = NULL, pop_size = NULL, sampling_fraction = NULL
-  )
 }
 
 check_matches_of_units <- function(file, unit_id, ...) {

@@ -24,6 +24,7 @@ check_rows <- function(found, asked, about = page_figures()) {
   few <- few_by_counts(found, asked)
   rows <- without_cover(rows, few, "hh_id", "in other households", of_k)
   rows <- without_cover(rows, few, "strata_var", "within their strata", of_k)
+  rows <- without_strata(rows, found$strata_matches, asked)
   rows <- without_cover(rows, few, "unit_id", paste0(
     "if each value of ", quote_names(asked$unit_id), " is counted once: hh_id = ",
     dput_text(asked$unit_id), ", or one record of each"
@@ -141,7 +142,7 @@ without_blank_records <- function(rows, matches, asked) {
   known <- Reduce(`+`, lapply(asked$codes, function(code) code > 0L))
   empty <- known == 0
   n_empty <- sum(asked$times[empty])
-  if (n_empty > 0 && any(at & rows$measure == "l")) {
+  if (n_empty > 0 && any(!empty) && any(at & rows$measure == "l")) {
     values <- fewest_values(matches_among(asked, !empty, asked$sensitive))
     told <- sum(compared(values, `<`, asked$limit$l))
     rows <- unclear(rows, at & rows$measure == "l" & told > 0, paste0(
@@ -298,6 +299,17 @@ without_cover <- function(rows, few, by, where, of) {
   worse <- rows$measure == "k" & rows$verdict == "above" & alone > few[["own"]]
   rows$reason[worse] <- reason
   unclear(rows, alone > 0 & rows$measure %in% of & rows$verdict == "ok", reason)
+}
+
+# Records of one stratum can share a value that those of others do not have.
+without_strata <- function(rows, matches, asked) {
+  at <- which(rows$measure %in% c("n_homogeneous", "l") & rows$verdict == "ok")
+  if (length(at) == 0 || !inherits(matches, "sdc_result")) {
+    return(rows)
+  }
+  within <- page_values(matches, rows[at, ], asked)$value
+  worse <- !judge(within, rows$limit[at], rows$unit[at]) %in% "ok"
+  unclear(rows, at[worse], paste("it is", format_count(within[worse]), "within the strata"))
 }
 
 # Matches in a file whose values were exchanged say nothing of who is found.

@@ -105,16 +105,17 @@ check_next_steps <- function(x, file, made) {
   takes_values <- !any(vapply(as.list(data)[roles$key_vars], is_candidates, NA))
   protects <- takes_values && (is.null(times_of(data)) || !is.null(file$table))
   made <- made && !any(role_names %in% names(x$call))
-  above <- function(measures) {
-    "above" %in% x$estimates$verdict[x$estimates$measure %in% measures]
+  above <- function(measures, verdict = "above") {
+    any(verdict %in% x$estimates$verdict[x$estimates$measure %in% measures])
   }
+  alike <- above("l", c("above", if (!is.null(roles$strata_var)) "unclear"))
   several <- length(roles$key_vars) > 1
   steps <- c(
     looks_step(x, roles),
     if (above(rare_measures)) c(matches_step(roles, k_of(x)), special_step(x)),
     if (is_few_elsewhere(x)) few_step(x, roles),
     if (protects) protect_steps(
-      x, roles, data, above(rare_measures) || is_few_elsewhere(x), above("l")
+      x, roles, data, above(rare_measures) || is_few_elsewhere(x), alike
     ),
     if (above("journalist")) paste0(
       "records_at_risk(population_risk(file), limit = ",
@@ -149,9 +150,10 @@ k_of <- function(x) if (is.null(x$settings$limit$k)) 3 else max(2, x$settings$li
 
 # Code that protects records that are rare, or alike in sensitive values.
 protect_steps <- function(x, roles, data, rare, alike) {
-  # suppress_cells() takes l for plain files only.
-  alike <- alike && is.null(unlist(roles[c("hh_id", "strata_var", "key_groups")])) &&
-    is.null(times_of(data)) && length(roles$key_vars) <= most_diverse_keys
+  # suppress_cells() takes l for files of records without households only.
+  few <- x$diagnostics$few_elsewhere
+  alike <- alike && is.null(unlist(roles[c("hh_id", "key_groups")])) && is.null(times_of(data)) &&
+    length(roles$key_vars) <= most_diverse_keys && !"unit_id" %in% names(few)
   linked <- if (alike) {
     paste("l =", number_code(x$settings$limit$l))
   } else {
@@ -160,7 +162,6 @@ protect_steps <- function(x, roles, data, rare, alike) {
   }
   # A stratum cannot be a key variable: each has its own rules.
   if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
-  few <- x$diagnostics$few_elsewhere
   if ("unit_id" %in% names(few)) {
     linked <- c(linked, paste("hh_id =", dput_text(x$diagnostics$unit_id)))
   }

@@ -168,7 +168,8 @@ finish_cells <- function(problem, levels, most) {
 
 # Limits beside k, of the finished file.
 cells_risks <- function(problem, finished) {
-  settings <- problem$settings
+  settings <- within <- problem$settings
+  within$key_vars <- c(settings$key_vars, settings$strata_var)
   asked <- settings$constraint
   c(
     qar = if (!is.null(asked$qar)) {
@@ -176,7 +177,7 @@ cells_risks <- function(problem, finished) {
         finished, settings$key_vars, p = asked$p, alpha = asked$alpha, pi_u = asked$pi_u
       )$estimates$risk)
     },
-    sensitive_limits(with_sensitive(finished, problem), settings, "wildcard"),
+    sensitive_limits(with_sensitive(finished, problem), within, "wildcard"),
     law_risks(problem, finished)
   )
 }
@@ -191,11 +192,12 @@ quietly_suppress <- function(recoded, settings) {
 }
 
 # What suppress_cells() is asked that completes a recoding. It takes limits on sensitive values for
-# files without households and strata; others are judged on what it gives.
+# files without households; others are judged on what it gives.
 suppression_asked <- function(settings) {
   roles <- Filter(length, settings[cell_roles])
   limits <- Filter(length, settings$constraint[c("l", "c", "t")])
-  takes <- length(limits) && length(roles) == 0 && length(settings$key_vars) <= most_diverse_keys
+  takes <- length(limits) && is.null(settings$hh_id) &&
+    length(settings$key_vars) <= most_diverse_keys
   c(settings$constraint["k"], roles, if (takes) c(limits, settings["sensitive"]))
 }
 

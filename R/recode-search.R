@@ -37,8 +37,8 @@
 #' `prop_unique` requires, starting with those that cost least. The other constraints are
 #' judged on the remaining records. With `blanks = "cells"` the cheapest recodings are each
 #' completed by `suppress_cells()` instead, which suppresses single values by the file's `hh_id` and
-#' `strata_var`, or without these by `l`, `c` and `t`, too, and ranked by the joint cost; `suppress`
-#' is then the largest share of key values.
+#' `strata_var`, and by `l`, `c` and `t` unless there is `hh_id`; they are ranked by the joint
+#' cost; `suppress` is then the largest share of key values.
 #'
 #' **Search.** Keys only merge if a variable is coarsened. If a partial choice of levels breaks the
 #' limit even when all other variables are fully coarsened, no completion of it can meet the limit,

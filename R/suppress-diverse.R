@@ -18,16 +18,13 @@ check_diversity <- function(ask, data, settings) {
       "sensitive", "name the sensitive variables if `l` or `t` is given", found = "None was given."
     )
   }
-  others <- c(
-    if (settings$rule != "own") "rule", names(Filter(Negate(is.null), c(
-      list(linked = ask$linked), mget(c("strata_var", "hh_id"), envir = ask)
-    )))
-  )
+  others <- Filter(Negate(is.null), list(linked = ask$linked, hh_id = ask$hh_id))
+  if (settings$rule != "own") others$rule <- settings$rule
   if (length(others)) {
+    name <- names(others)[[1]]
     stop_argument(
-      others[[1]], paste(
-        "be", if (others[[1]] == "rule") "\"own\"" else "left out", "if `l` or `t` is given"
-      ),
+      name, paste("be", if (name == "rule") "\"own\"" else "left out", "if `l` or `t` is given"),
+      found = if (name == "hh_id") paste0("It is ", quote_names(others[[1]]), "."),
       advice = "attribute_risk() measures what is left under other rules."
     )
   }
@@ -51,12 +48,15 @@ find_diverse <- function(table, data, sets, settings) {
       x = paste0(length(keys), " were given."), i = "Recode first: recode_search()."
     ))
   }
-  open <- !are_diverse(data, keys, settings)
+  # Each record keeps its stratum, and matches those of no other.
+  strata <- settings$strata_var
+  if (length(strata)) data[[strata]] <- value_numbers(data[[strata]], "strata_var")
+  open <- !are_diverse(data, c(keys, strata), settings)
   violating <- open
   chosen <- rep(list(character()), nrow(data))
   for (set in sets_by_cost(settings$importance[keys])) {
     if (!any(open)) break
-    served <- open & are_diverse(data, setdiff(keys, set), settings)
+    served <- open & are_diverse(data, c(setdiff(keys, set), strata), settings)
     chosen[served] <- list(set)
     open <- open & !served
   }
@@ -64,19 +64,20 @@ find_diverse <- function(table, data, sets, settings) {
   rows <- rep(seq_along(chosen), lengths(chosen))
   cells <- list(record = rows, variable = match(unlist(chosen), table$variables))
   # A value that is missing already is no cell to blank.
-  known <- vapply(seq_along(rows), function(i) {
+  there <- vapply(seq_along(rows), function(i) {
     !is_missing(data[[table$positions[[cells$variable[[i]]]]]][rows[[i]]])
   }, NA)
-  cells <- lapply(cells, function(x) x[known])
+  cells <- lapply(cells, function(x) x[there])
   blanked <- blank_cells(data, split(cells$record, table$variables[cells$variable]))
-  count <- function(data, ...) as.integer(matches_of(data, keys, ...)$n_matches)
+  known <- c(keys, strata)
+  count <- function(data, ...) as.integer(matches_of(data, known, ...)$n_matches)
   paid <- sum(settings$importance[table$variables[cells$variable]])
   c(cells, list(
     reason = rep("violation", length(cells$record)), violating = violating,
     cost = paid, lower_bound = paid, restricted = FALSE, bound_steps = 0L, improved = 0L,
     counts = list(list(
       before = count(data), after = count(blanked),
-      intruder = count(blanked, patterns = as.data.frame(data)[keys])
+      intruder = count(blanked, patterns = as.data.frame(data)[known])
     ))
   ))
 }

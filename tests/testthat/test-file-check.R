@@ -1046,6 +1046,25 @@ test_that("a verdict that does not hold within strata is unclear", {
   expect_match(format(rare)[[2]], paste0("(", below, " records would"), fixed = TRUE)
 })
 
+test_that("records alike in a sensitive value within their stratum are in doubt", {
+  # Every key has two values in the file, and one within each stratum.
+  data <- expand.grid(i = 1:5, key = letters[1:4], st = c("N", "S"), stringsAsFactors = FALSE)
+  data$ill <- ifelse((data$key %in% c("a", "b")) == (data$st == "N"), "flu", "cold")
+  file <- sdc_file(data, "key", strata_var = "st", sensitive = "ill")
+  page <- quietly(file_check(file, limit = list(k = 3, l = 2, n_homogeneous = 0)))
+  rows <- page$estimates[match(c("k", "l", "n_homogeneous"), page$estimates$measure), ]
+  expect_identical(rows$value, c(10, 2, 0))
+  expect_identical(rows$verdict, c("ok", "unclear", "unclear"))
+  expect_identical(rows$reason[-1], paste("it is", c(1, 40), "within the strata"))
+  expect_match(page$next_steps, "suppress_cells[(]file, k = 3, l = 2[)]", all = FALSE)
+  released <- quietly(suppress_cells(file, k = 3, l = 2))
+  expect_identical(released$data$st, data$st)
+  after <- n_matches(released$data, c("key", "st"), sensitive = "ill", missing = "wildcard")
+  expect_identical(after$estimates$l_distinct, 2L)
+  again <- quietly(file_check(released, limit = list(k = 3, l = 2, n_homogeneous = 0)))$estimates
+  expect_identical(again$verdict[match(rows$measure, again$measure)], rep("ok", 3))
+})
+
 test_that("uniques by households are in doubt where no more records are below k", {
   # The pairs of a home are below 3 by both counts, and unique by homes alone.
   data <- data.frame(home = rep(1:60, each = 2), a = c(rep(1:20, each = 2), rep(21L, 80)), b = 1L)

@@ -115,6 +115,24 @@ test_that("a search by cells keeps limits that suppression alone would break", {
   expect_equal(none$estimates$cost, whole$estimates$cost)
 })
 
+test_that("with single values suppressed l holds within strata", {
+  data <- ill(240)
+  data$part <- rep(c("n", "s", "w"), 80)
+  file <- sdc_file(data, c("age", "region", "sex"), strata_var = "part", sensitive = "disease")
+  found <- quietly(recode_search(
+    file, hierarchies = levels_of_ill(data), constraint = list(k = 3, l = 2), suppress = 0.5, blanks = "cells",
+    n_best = 1
+  ))
+  recoded <- quietly(apply_recoding(found))
+  within <- n_matches(
+    as.data.frame(recoded), c("age", "region", "sex", "part"), sensitive = "disease",
+    missing = "wildcard"
+  )
+  expect_gte(within$estimates$l_distinct, 2L)
+  expect_gte(min(within$records$n_matches), 3L)
+  expect_identical(found$best$l, as.double(within$estimates$l_distinct))
+})
+
 test_that("what is out of reach or not said is an error", {
   data <- ill()
   keys <- c("age", "region", "sex")

@@ -59,6 +59,30 @@ test_that("every record loses the least that serves k, l and t", {
   }
 })
 
+test_that("strata are suppressed as if each were a file", {
+  data <- patients(200)
+  data$part <- rep(c("n", "s", NA, "w"), 50)
+  for (limit in list(list(l = 2), list(l = 2, c = 3), list(l = 3))) {
+    ask <- function(data, ...) {
+      quietly(do.call(suppress_cells, c(
+        list(data, patient_keys, k = 3, sensitive = "disease", ...), limit
+      )))
+    }
+    x <- ask(data, strata_var = "part")
+    alone <- numeric(200)
+    matches <- alone
+    for (part in unique(data$part)) {
+      at <- which(data$part %in% part)
+      of_part <- ask(data[at, names(data) != "part"])
+      alone[at] <- of_part$records$n_suppressed
+      matches[at] <- of_part$records$n_matches
+    }
+    expect_equal(x$records$n_suppressed, alone)
+    expect_equal(x$records$n_matches, matches)
+    expect_identical(x$data$part, data$part)
+  }
+})
+
 test_that("recursive (c, l)-diversity is kept with the least loss", {
   for (seed in 1:3) {
     data <- patients(seed = seed)
