@@ -22,6 +22,7 @@ check_data_frame <- function(x, arg) {
       data_class = class(x)
     )
   }
+  stop_grouped(x)
   check_records(x, arg)
 }
 

@@ -388,7 +388,6 @@ as_file <- function(x, arg) {
     inform_perturbed(released_file(x, arg))
   } else {
     check_data_frame(x, arg)
-    stop_grouped(x)
     structure(list(data = x, roles = list(), codes = NULL), class = "sdc_open_file")
   }
 }

@@ -138,7 +138,8 @@ limit_of_result <- function(x) {
   }
 }
 
-above_limit <- function(risk, limit) which(risk > limit)
+# A bound that a remedy has just kept is kept up to its last digits.
+above_limit <- function(risk, limit) which(risk > limit * (1 + 1e-9))
 
 # TRUE if the risk of a record is a probability.
 is_probability <- function(x) {

@@ -288,6 +288,8 @@ coarse_classes <- function(x, exact) {
     coarser("n_cells", least_alike / e$n_cells)
   }
   if (of("exhaustive_tabulation")) x$estimates$prop_cells <- NA_real_
+  # The number of cells follows from the key variables.
+  if (of("file_check")) x$estimates$value[e$measure == "small_cells"] <- NA_real_
   # theta, which is the number of unique people where alpha is 0, has the number of keys.
   if (of("population_uniqueness") && has_few_uniques(exact)) {
     for (name in c("population_uniqueness", "n_population_unique", "theta")) {

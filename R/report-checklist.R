@@ -61,7 +61,7 @@ not_examined <- function(entries) {
 }
 
 measured_households <- function(entry) {
-  rows <- entry$result$estimates
+  rows <- entry$exact$estimates
   any(rows$measure == "household" & !is.na(rows$value))
 }
 

@@ -304,8 +304,10 @@ report_pictures <- function(entries, comparisons, board, settings) {
       list(id = "comparison", picture = quiet_picture(x), finding = finding)
     }),
     lapply(drawn, function(entry) {
+      picture <- quiet_picture(entry$result)
       finding <- finding_of(entry, board, settings)
-      list(id = entry$id, picture = quiet_picture(entry$result), finding = finding)
+      if (!nzchar(finding)) finding <- picture$title
+      list(id = entry$id, picture = picture, finding = finding)
     })
   )
   Filter(function(p) !is.null(p$picture), pictures)

@@ -88,7 +88,7 @@ cost_table <- function(content) {
 loss_in_words <- function(entry) {
   e <- entry$tables$estimates
   terms <- intersect(names(cost_terms), names(e))
-  value <- unname(unlist(e[1, terms]))
+  value <- as.double(unlist(e[1, terms]))
   kind <- ifelse(grepl("^prop", terms), "share", ifelse(grepl("^n_", terms), "count", "risk"))
   list(label = unname(cost_terms[terms]), value = value, words = figure_words(value, kind))
 }

@@ -29,6 +29,11 @@ test_that("results of all kinds have their risks", {
   set.seed(3)
   secret <- quietly(invariant_pram(nals_prison, keys))
   expect_equal(records_at_risk(secret, 0.5), by_hand(secret$records$match_prob, 0.5))
+  # The bound is reached up to its last digits, and kept.
+  kept <- quietly(invariant_pram(nals_prison, keys, max_match_prob = 1 / 3))
+  expect_gt(sum(abs(kept$records$match_prob - 1 / 3) < 1e-9), 0)
+  expect_identical(nrow(records_at_risk(kept)), 0L)
+  expect_identical(nrow(records_at_risk(kept, 1 / 3)), 0L)
   tables <- quietly(exhaustive_tabulation(nals_prison, keys))
   # Not a probability: any number will do.
   expect_equal(records_at_risk(tables, 1), by_hand(tables$records$n_violations, 1))

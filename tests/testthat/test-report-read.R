@@ -41,6 +41,12 @@ test_that("what a result examined is not among what was not examined", {
   )) {
     expect_no_match(lacks_of(report_text(x)), in_population, fixed = TRUE)
   }
+  # Households were examined though few are found, and how many is withheld.
+  homes <- transform(nals_prison, home = (seq_len(182) - 1) %/% 2)
+  file <- sdc_file(homes, c("DAGE3", "GENDER", "EDUC3"), hh_id = "home", weight_var = "WEIGHT")
+  text <- report_text(quiet(file_check(file)))
+  expect_match(text, "Largest risk, any member: not shown", fixed = TRUE)
+  expect_no_match(lacks_of(text), "Households that can be found", fixed = TRUE)
   loglinear <- quiet(loglinear_risk(nals_prison, read_keys[1:3], weight_var = "WEIGHT"))
   expect_no_match(lacks_of(report_text(loglinear)), "unique in the file", fixed = TRUE)
 })

@@ -96,6 +96,20 @@ small_count_files <- function() {
   )
 }
 
+test_that("a page's share of small cells has no number of cells beside it", {
+  # 3 of 253 cells: two figures of one report, of the page and of the tables, gave them.
+  set.seed(3)
+  data <- as.data.frame(lapply(c(a = 5, b = 5, c = 5, e = 5, f = 4), sample, 220, TRUE))
+  check <- quietly(file_check(data, limit = list(k = 3)))
+  tables <- quietly(exhaustive_tabulation(data, names(data)))
+  expect_identical(tables$estimates$n_cell_violations, 3)
+  written <- external(check, tables)
+  printed <- printed_numbers(written$log)
+  expect_true(all(is.na(printed$value[printed$name %in% c("small_cells", "prop_cells")])))
+  expect_identical(sum(printed$name == "small_cells"), 1L)
+  expect_match(written$text, "Cells below 3: not shown", fixed = TRUE)
+})
+
 test_that("no count of fewer than five records follows from an external report", {
   files <- c(small_count_files(), list(prison = nals_prison[c("CENREG", "DAGE3", "EDUC3", "GENDER",
                                                              "WEIGHT")]))

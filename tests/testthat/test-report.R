@@ -412,4 +412,9 @@ test_that("results without a figure for the board are reported all the same", {
     page <- paste(readLines(file), collapse = "\n")
     expect_match(page, "These results have no figure that a limit applies to.", fixed = TRUE)
   }
+  # With its picture, which is told by its title then.
+  result <- key_stability(nals_prison, nals_prison, c("GENDER", "CENREG", "DAGE3"), "CASEID")
+  sdc_report(result, file = file, overwrite = TRUE)
+  alt <- regmatches(page <- paste(readLines(file), collapse = ""), gregexpr("alt=\"[^\"]*\"", page))
+  expect_match(alt[[1]], "^alt=\"key_stability: .+[.]\"$")
 })

@@ -187,6 +187,16 @@ test_that("grouped files are refused", {
     expect_error(file_check(grouped, keys), class = "sdcRisk_error_bad_data")
     expect_error(suppress_cells(grouped, keys), class = "sdcRisk_error_bad_data")
   }
+  grouped <- dplyr::group_by(cbind(people(), id = 1:60), sex)
+  calls <- list(
+    function() pattern_table(grouped, keys), function() utility_loss(people(), grouped, keys),
+    function() link_attack(grouped, people(), keys),
+    function() interval_disclosure(grouped, people(), "income"),
+    function() key_stability(grouped, grouped, keys, "id"),
+    function() longitudinal_link(grouped, grouped, keys),
+    function() change_moments(list(grouped, grouped), "id", keys)
+  )
+  for (call in calls) expect_error(call(), "ungroup", class = "sdcRisk_error_bad_data")
 })
 
 test_that("the print is a line of roles above the records", {
