@@ -220,8 +220,10 @@ inform_grown <- function(n, n_before) {
 
 # TRUE for a call that changes a data.table by reference, by `:=` or let().
 changes_in_place <- function(call) {
-  j <- if ("j" %in% names(call)) call$j else if (length(call) > 3) call[[4]]
-  is.call(j) && (identical(j[[1]], quote(`:=`)) || identical(j[[1]], quote(let)))
+  at <- if ("j" %in% names(call)) "j" else if (length(call) > 3) 4
+  # An argument that is left out, as in f[1:5, ], cannot be given a name.
+  !is.null(at) && is.call(call[[at]]) &&
+    (identical(call[[at]][[1]], quote(`:=`)) || identical(call[[at]][[1]], quote(let)))
 }
 
 # Repeats the call on the bare data frame: omitted arguments stay omitted, and expressions are

@@ -226,6 +226,12 @@ test_that("files in data.tables are data.tables", {
   part <- quietly(eval(quote(file[age > 30]), list2env(list(file = file), parent = globalenv())))
   expect_identical(as.data.frame(part)$age, subset(people(), age > 30)$age)
   expect_identical(sdc_roles(part), roles)
+  for (code in list(quote(file[1:5, ]), quote(file[, ]), quote(file[order(file$age), ]))) {
+    part <- quietly(eval(code, list2env(list(file = file), parent = globalenv())))
+    by_hand <- eval(code, list(file = people()))
+    expect_equal(as.data.frame(part), by_hand, ignore_attr = TRUE)
+    expect_identical(sdc_roles(part), roles)
+  }
 })
 
 test_that("roles of other objects are an error", {
