@@ -393,14 +393,22 @@ told_by_order_lines <- function(entries) {
     as_it_was <- vapply(after, function(e) fits_data(e$exact, released, 1, FALSE), NA)
     if (any(as_it_was)) {
       worst <- told[order(told$chance - told$share)[[1]], ]
+      of <- after[as_it_was][[1]]
+      # Patterns, as those of a database, are the same in any order.
+      ordered <- !is.null(of$exact$records)
       paste0(
-        "The records are in the order of the original (", after[as_it_was][[1]]$label,
-        "), which reveals protected values of ", worst$variable, if (!is.na(worst$share)) {
+        if (ordered) {
+          paste0("The records are in the order of the original (", of$label, "), which reveals")
+        } else {
+          "In the order of the original the records would reveal"
+        },
+        " protected values of ", worst$variable, if (!is.na(worst$share)) {
           paste0(
             ", ", format_percent(worst$share), " come back (by chance ",
             format_percent(worst$chance), ")"
           )
-        }, ". Release the file in the secret order of release_data()."
+        }, ". Release the ", if (ordered) "file in the secret order" else "table",
+        " of release_data()."
       )
     }
   }))

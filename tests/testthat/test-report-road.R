@@ -236,6 +236,19 @@ test_that("a release in an order that reveals protected values is named first", 
   }
   shuffled <- road(check, protected, n_matches(release_data(protected), road_keys))
   expect_no_match(shuffled$text, "order of the original (", fixed = TRUE)
+  # The patterns of a table of a database are the same in any order.
+  skip_if_not_installed("RSQLite")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  table <- cbind(as.data.frame(road_file)[road_keys], row = seq_len(nrow(road_file)))
+  DBI::dbWriteTable(con, "road", table)
+  file <- sdc_file(dplyr::tbl(con, "road"), road_keys, id_vars = "row")
+  protected <- quietly(suppress_cells(file, k = 3, row_id = "row"))
+  expect_gt(nrow(protected$diagnostics$told_by_order), 0)
+  after <- quietly(n_matches(quietly(release_data(protected))))
+  page <- road(quietly(file_check(file)), protected, after)
+  expect_no_match(page$text, "records are in the order of the original", fixed = TRUE)
+  expect_match(page$text, "In the order of the original the records would reveal", fixed = TRUE)
 })
 
 test_that("shares of tau1 have one denominator on the page, in the report and in tidy()", {
