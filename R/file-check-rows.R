@@ -229,23 +229,57 @@ told_before_words <- function(told) told_missing_words(told, "protected")
 sparse_cover <- function(asked, known) {
   codes <- asked$codes
   n <- sum(asked$times)
+  alone_without <- function(sparse) n_with_few_matches(asked, !sparse)
   for (n_missing in seq_len(length(codes) - 1)) {
     sparse <- length(codes) - known >= n_missing
     n_sparse <- sum(asked$times[sparse])
     each <- if (n_missing > length(codes) / 2) 10 else 100
-    if (n_sparse == 0) {
-      return(NULL)
-    }
+    if (n_sparse == 0) break
     if (n_sparse * each < n) {
-      alone <- n_with_few_matches(asked, !sparse)
-      if (alone <= 0.03 * n) {
-        return(NULL)
-      }
-      if (alone > each * n_sparse) {
+      alone <- alone_without(sparse)
+      if (alone > 0.03 * n && alone > each * n_sparse) {
         return(list(n = alone, n_sparse = n_sparse))
       }
+      if (alone <= 0.03 * n && n_missing == 1) {
+        return(NULL)
+      }
+      if (alone <= 0.03 * n) break
     }
   }
+  few_alike_cover(asked, known == length(codes))
+}
+
+# The same of incomplete records with equal values, as the few of one sex without a date: they match
+# all complete ones of that sex, however many of the other sex miss it.
+few_alike_cover <- function(asked, complete) {
+  n <- sum(asked$times)
+  if (all(complete) || !any(complete)) {
+    return(NULL)
+  }
+  rare <- judged_rows(matches_among(asked, complete))$n_matches < max(2, asked$limit$k)
+  rare <- rep(which(complete)[rare], asked$times[complete][rare])
+  if (length(rare) <= 0.03 * n) {
+    return(NULL)
+  }
+  keys <- coded_keys(asked)
+  group <- do.call(paste, unname(as.list(keys)))
+  group <- match(group, unique(group[!complete]))
+  first <- which(!complete)[!duplicated(group[!complete])]
+  size <- as.vector(tapply(asked$times[!complete], group[!complete], sum))
+  resting <- matches_of(keys[rare, , drop = FALSE], names(keys), patterns = keys[first, ])$n_matches
+  worst <- which.max(resting / size)
+  if (resting[[worst]] > 100 * size[[worst]]) {
+    alone <- n_with_few_matches(asked, !group %in% worst)
+    if (alone > 0.03 * n && alone > 100 * size[[worst]]) {
+      list(n = alone, n_sparse = size[[worst]])
+    }
+  }
+}
+
+# The key variables as codes, NA if missing.
+coded_keys <- function(asked) {
+  keys <- lapply(asked$codes, function(code) replace(code, code == 0L, NA))
+  do.call(frame, rlang::set_names(keys, paste0("key", seq_along(keys))))
 }
 
 # Among the records `kept` alone.
@@ -255,10 +289,9 @@ n_with_few_matches <- function(asked, kept) {
 }
 
 matches_among <- function(asked, kept, sensitive = NULL) {
-  keys <- lapply(asked$codes, function(code) replace(code, code == 0L, NA)[kept])
-  names(keys) <- paste0("key", seq_along(keys))
+  data <- coded_keys(asked)[kept, , drop = FALSE]
+  keys <- data
   times <- asked$times[kept]
-  data <- do.call(frame, keys)
   if (any(times > 1)) {
     data$n <- as_count(times)
     data <- new_pattern_table(data, names(keys), NULL, NULL, NULL)

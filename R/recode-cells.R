@@ -160,10 +160,27 @@ finish_cells <- function(problem, levels, most) {
       cost = parts$base + settings$blank_price * parts$lift,
       n_suppressed = as.double(sum(lengths(blanks))), violating = NA_real_, n_unique = 0,
       smallest = as.double(min(finished$records$n_matches)),
-      within = within_limits(risks, settings), finished = TRUE
+      within = within_limits(risks, settings) && !is_covered_by_few(finished$data, settings),
+      finished = TRUE
     ),
     as.data.frame(measures)
   )
+}
+
+# TRUE if few incomplete records, which match everything, are all that keeps others from having too
+# few matches: the page of the file would not take its `k` for kept.
+is_covered_by_few <- function(data, settings) {
+  codes <- lapply(as.list(data)[settings$key_vars], function(column) {
+    replace(match(column, unique(column)), is_missing(column), 0L)
+  })
+  known <- Reduce(`+`, lapply(codes, function(code) code > 0L))
+  asked <- list(codes = codes, times = rep(1, length(known)), limit = settings$constraint["k"])
+  n_empty <- sum(known == 0)
+  few <- function() {
+    matches <- quietly(n_matches(data, settings$key_vars, missing = "wildcard"))$records$n_matches
+    any(matches[known > 0] - n_empty < settings$constraint$k)
+  }
+  n_empty > 0 && few() || !is.null(sparse_cover(asked, known))
 }
 
 # Limits beside k, of the finished file.

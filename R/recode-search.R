@@ -51,7 +51,8 @@
 #' Ties: the smaller sum of levels comes first, then the smaller level of the first variable.
 #'
 #' @section Missing values:
-#' Missing is a value of its own up to the level that joins all values.
+#' Missing is a value of its own up to the level that joins all values. With `blanks = "cells"` it
+#' matches every value, and recodings that rest on few such records are passed over.
 #'
 #' @section Tables of a database:
 #' They and pattern tables are searched by their counts, for the limits `k`, `prop_unique` and

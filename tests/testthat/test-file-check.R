@@ -1046,6 +1046,26 @@ test_that("a verdict that does not hold within strata is unclear", {
   expect_match(format(rare)[[2]], paste0("(", below, " records would"), fixed = TRUE)
 })
 
+test_that("few records with equal gaps do not stand for all others", {
+  # Five men without a date match every man; that no woman has one makes such gaps no rarer.
+  data <- data.frame(
+    sex = rep(c("m", "f"), c(900, 60)), date = c(rep(NA, 5), rep(1:448, 2)[1:895], rep(NA, 60))
+  )
+  page <- quietly(file_check(data, c("sex", "date"), k = 3))
+  k <- page$estimates[page$estimates$measure == "k", ]
+  alone <- table(data$date[6:900])
+  expect_identical(k$value, as.double(min(alone) + 5))
+  expect_identical(k$verdict, "unclear")
+  # Without the five: the women's records match those of no man.
+  words <- paste(sum(alone[alone < 3]), "records would have too few matches without 5")
+  expect_match(k$reason, words)
+  # Gaps of which each stands for few are those of a suppression.
+  set.seed(4)
+  people <- data.frame(a = sample(20, 900, TRUE), b = sample(12, 900, TRUE))
+  protected <- quietly(file_check(quietly(suppress_cells(people, k = 3)), k = 3))$estimates
+  expect_identical(protected$verdict[protected$measure == "k"], "ok")
+})
+
 test_that("records alike in a sensitive value within their stratum are in doubt", {
   # Every key has two values in the file, and one within each stratum.
   data <- expand.grid(i = 1:5, key = letters[1:4], st = c("N", "S"), stringsAsFactors = FALSE)

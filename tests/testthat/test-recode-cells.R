@@ -112,6 +112,20 @@ test_that("single values are suppressed by the households and strata of the file
   )
 })
 
+test_that("a recoding does not rest on few missing values", {
+  set.seed(8)
+  data <- data.frame(sex = sample(c("f", "m"), 600, TRUE, c(1, 9)), date = sample(500, 600, TRUE))
+  data$date[which(data$sex == "m")[1:3]] <- NA
+  found <- quietly(recode_search(
+    data, c("sex", "date"),
+    list(sex = hierarchy(data$sex), date = hierarchy(data$date, widths = c(5, 50))),
+    k = 3, suppress = 0.2, blanks = "cells", n_best = 1
+  ))
+  page <- quietly(file_check(quietly(apply_recoding(found)), k = 3))$estimates
+  expect_identical(page$verdict[page$measure == "k"], "ok")
+  expect_true(found$best$date != 0)
+})
+
 test_that("every limit is judged on the file with its blanks", {
   data <- cells_file(80, 11)
   data$w <- 20
