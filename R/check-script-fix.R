@@ -13,7 +13,8 @@ part_code <- function(name, column) paste0(name_code(name), "$", vapply(column, 
 without_code <- function(run, name, columns, place = "above") {
   since <- if (place == "above") run$parsed$first[[run$at]] else run$parsed$last[[run$at]] + 1L
   used <- columns %in% words_of(utils::tail(run$lines, max(0, length(run$lines) - since + 1)))
-  if (nzchar(name) && !any(used)) {
+  is_list <- !identical(run$followed[[name]]$kind, "sdcMicroObj")
+  if (nzchar(name) && !any(used) && is_list) {
     paste0(part_code(name, columns), " <- NULL", collapse = "; ")
   } else {
     ""

@@ -21,7 +21,7 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   parent <- parent_of(value, name, target, before, run$parsed$first[[run$at]])
   file <- file_of(run, value, parent, comment)
   if (!written && !length(comment$roles) && made_plain(value, parent, run)) {
-    roles_gone(run, name, parent)
+    roles_gone(run, name, parent, names(value))
   }
   if (is.null(file)) {
     return(NULL)
@@ -31,7 +31,8 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   state <- list(
     name = name, file = file, columns = columns, pointers = addresses_of(columns),
     address = rlang::obj_address(value), hash = hash, kind = class(value)[[1]],
-    classed = !is.data.frame(value) || inherits(value, "sdc_file"),
+    classed = !is.data.frame(value) || inherits(value, "sdc_file") &&
+      all(file$roles$key_vars %in% attr(value, "roles")$key_vars),
     was = list(), aligned = TRUE,
     allowed_ids = keeps_ids(run),
     line = run$parsed$first[[run$at]], column = run$parsed$column[[run$at]]
@@ -40,7 +41,10 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   state$part <- !written && !is.null(parent) && is.null(comment) &&
     is_some_records(value, state, parent)
   state$numbered <- numbered_columns(run, columns, parent)
-  state$ids <- setdiff(identifying_columns(file, if (!written) parent), state$numbered)
+  state$ids <- setdiff(
+    c(identifying_columns(file, if (!written) parent), copied_ids(run, columns, parent)),
+    state$numbered
+  )
   if (!state$allowed_ids) run$ids[state$ids] <- state$columns[state$ids]
   again <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
   state$protected <- if (again) run$at else parent$protected
@@ -81,7 +85,8 @@ whole_state <- function(run, state) {
 # The frame of which `value` was made: one that the line names, or that shares a column. If neither
 # is known, one whose key variables `value` has by name with no other values. A frame that `line`
 # made is that of an earlier turn of a loop, from which the next seldom comes. A frame that is
-# changed in part, or made of itself with most of its columns, is its own parent.
+# changed in part, or made of itself with most of its columns, is its own parent. What joins a
+# protected frame with another is that one, with what the other brings back.
 parent_of <- function(value, name, target, before, line) {
   if (length(before) == 0) {
     return(NULL)
@@ -93,6 +98,7 @@ parent_of <- function(value, name, target, before, line) {
   if (!is.null(own) && (target$part || remade)) {
     return(own)
   }
+  joins <- any(target$reads %in% join_calls)
   score <- vapply(before, function(state) {
     theirs <- state$pointers
     keys <- state$file$roles$key_vars
@@ -102,7 +108,9 @@ parent_of <- function(value, name, target, before, line) {
     of_keys <- any(keys %in% names(columns)) || any(theirs[keys] %in% at)
     known <- named || shared > 0 && of_keys
     own <- state$name == name
-    if (known) 2 + named + 3 * shared + alike + if (state$line == line) -own else own / 2 else 0
+    joined <- if (joins && named && length(state$was)) length(columns) else 0
+    turn <- if (state$line == line) -own else own / 2
+    if (known) 2 + named + 3 * shared + alike + joined + turn else 0
   }, 0)
   if (max(score) > 0) {
     return(before[[which.max(score)]])
@@ -115,6 +123,10 @@ parent_of <- function(value, name, target, before, line) {
   }
   Find(within, before)
 }
+
+join_calls <- c(
+  "merge", "left_join", "right_join", "inner_join", "full_join", "cbind", "bind_cols"
+)
 
 # The file of a value that has roles, or gets them from a comment or from its parent.
 file_of <- function(run, value, parent, comment) {
@@ -135,7 +147,15 @@ file_of <- function(run, value, parent, comment) {
     return(made)
   }
   if (inherits(value, "sdc_file") && length(attr(value, "roles")$key_vars)) {
-    return(as_file(value, "x"))
+    file <- as_file(value, "x")
+    # A join of a part has columns back that were key variables; sdc_file() says which are.
+    calls <- all.names(run$parsed$code[[run$at]])
+    if (!"sdc_file" %in% calls) {
+      joined <- if (any(calls %in% join_calls)) parent$file$roles$key_vars
+      back <- c(intersect(joined, names(value)), renamed_keys(value, parent))
+      file$roles$key_vars <- union(file$roles$key_vars, back)
+    }
+    return(file)
   }
   value <- bare_frame(value)
   if (is.null(parent) || is_summary(run, value, parent)) {
@@ -145,11 +165,21 @@ file_of <- function(run, value, parent, comment) {
   if (length(roles$key_vars)) new_file(value, roles)
 }
 
-# Tables of counts have a row for each key.
+# Tables of counts have a row for each key, and so have lists of all keys that there are.
 is_summary <- function(run, value, parent) {
   keys <- intersect(parent$file$roles$key_vars, names(value))
-  is_table(run, all.names(run$parsed$code[[run$at]])) &&
-    nrow(value) < nrow(parent$file$data) && !anyDuplicated(as.data.frame(value)[keys])
+  if (nrow(value) >= nrow(parent$file$data)) {
+    return(FALSE)
+  }
+  of_keys <- as.data.frame(own_columns(value)[keys])
+  if (anyDuplicated(utils::head(of_keys, 1000)) || anyDuplicated(of_keys)) {
+    return(FALSE)
+  }
+  listed <- function() {
+    length(keys) && !any(setdiff(names(parent$columns), keys) %in% names(value)) &&
+      nrow(value) == nrow(unique(as.data.frame(parent$columns[keys])))
+  }
+  is_table(run, all.names(run$parsed$code[[run$at]])) || listed()
 }
 
 # TRUE if a line makes a table of counts, or uses one.
@@ -181,10 +211,26 @@ inherited_roles <- function(value, parent) {
   groups <- Filter(function(columns) all(columns %in% names(value)), roles$key_groups)
   roles$key_groups <- if (length(groups)) groups
   if (nrow(value) != nrow(parent$file$data)) roles[c("pop_size", "sampling_fraction")] <- NULL
-  # A key variable that was dropped and is back.
-  back <- intersect(parent$dropped, names(value))
-  roles$key_vars <- union(roles$key_vars, back)
+  roles$key_vars <- union(roles$key_vars, renamed_keys(value, parent))
   roles
+}
+
+# Columns that have the groups of a key variable of the parent that is not there by its name, or
+# was dropped before: another name or other codes for its values hide nobody.
+renamed_keys <- function(value, parent) {
+  columns <- own_columns(value)
+  gone <- c(parent$columns[setdiff(parent$file$roles$key_vars, names(columns))], parent$dropped)
+  back <- function(column) any(vapply(gone, same_groups, NA, column))
+  if (length(gone)) union(intersect(names(parent$dropped), names(columns)),
+                          names(Filter(back, columns)))
+}
+
+same_groups <- function(a, b) {
+  codes <- function(x) match(x, unique(x))
+  same <- function(n) {
+    identical(codes(column_plain(utils::head(a, n))), codes(column_plain(utils::head(b, n))))
+  }
+  is.atomic(b) && length(a) == length(b) && same(200) && varies(b) && same(length(b))
 }
 
 # Columns that the parent has too are known until a file is written: to look at all of them after
@@ -195,6 +241,28 @@ identifying_columns <- function(file, parent = NULL) {
   fresh <- columns[!names(columns) %in% names(parent$columns)]
   ids <- c(parent$ids, identifiers_of(fresh, settings), file$roles$id_vars)
   setdiff(intersect(ids, names(columns)), unlist(file$roles[c("num_vars", "sensitive", "cluster")]))
+}
+
+# Fresh columns that are an identifier under another name, or with letters before or after it.
+copied_ids <- function(run, columns, parent) {
+  fresh <- columns[!names(columns) %in% c(names(parent$columns), names(run$ids))]
+  is_copy <- function(column) {
+    any(vapply(run$ids, function(id) {
+      is.atomic(column) && length(column) == length(id) && varies(id) && holds_id(column, id)
+    }, NA))
+  }
+  names(Filter(is_copy, fresh))
+}
+
+holds_id <- function(column, id) {
+  if (!is.character(column) && !is.factor(column)) {
+    return(identical(column, id) || is.numeric(column) && is.numeric(id) && all(column %in% id) &&
+             length(unique(id)) > 20 && same_values(column, id))
+  }
+  column <- as.character(column)
+  id <- as.character(id)
+  around <- function(at) all(endsWith(column[at], id[at]) | startsWith(column[at], id[at]))
+  isTRUE(around(seq_len(min(100, length(id))))) && isTRUE(around(seq_along(id)))
 }
 
 # Columns that the script has made of 1, 2, ... or the like, in the order of the records. Of a frame
@@ -221,7 +289,9 @@ descend <- function(run, state, parent) {
   state$aligned <- parent$aligned && !moved && nrow(state$file$data) == nrow(parent$file$data)
   state$calibrated <- parent$calibrated
   state$was <- parent$was
-  state$dropped <- union(parent$dropped, setdiff(parent$file$roles$key_vars, names(state$columns)))
+  gone <- parent$columns[setdiff(parent$file$roles$key_vars, names(state$columns))]
+  kept <- function(column) any(vapply(state$columns, same_groups, NA, column))
+  state$dropped <- c(parent$dropped, Filter(Negate(kept), gone))
   keys <- union(parent$file$roles$key_vars, names(parent$was))
   variables <- union(keys, changed_numbers(run, state, parent, moved, keys))
   if (!moved || !same_records(state, parent, c(variables, parent$file$roles$weight_var))) {
@@ -251,12 +321,16 @@ made_plain <- function(value, parent, run) {
     !is_summary(run, value, parent) && all(parent$file$roles$key_vars %in% names(value))
 }
 
-roles_gone <- function(run, name, parent) {
+roles_gone <- function(run, name, parent, columns) {
+  roles <- lapply(parent$file$roles, function(role) {
+    if (is.character(role)) intersect(role, columns) else role
+  })
+  roles <- c(Filter(length, roles[names(roles) != "missing"]), parent$file$roles["missing"])
   add_finding(
     run, "roles_lost", paste0(
       "\"", shorten(name), "\" is a plain data frame: the roles of \"", shorten(parent$name),
       "\" are lost, and functions of sdcRisk would take all its columns as key variables."
-    ), paste0(name_code(name), " <- ", file_call(name, parent$file$roles)), "below",
+    ), paste0(name_code(name), " <- ", file_call(name, roles)), "below",
     name = name, repaired = function(state) state$classed
   )
 }

@@ -18,7 +18,8 @@ addresses_of <- function(columns) vapply(columns, rlang::obj_address, "")
 # Objects made by reference change their columns and names in place, but not this list.
 own_columns <- function(data) {
   columns <- as.list(unclass(data))
-  names(columns) <- paste0(names(columns))
+  # A second column of a name, as by cbind(), is one of its own.
+  names(columns) <- make.unique(paste0(names(columns)))
   columns
 }
 

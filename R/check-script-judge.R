@@ -93,8 +93,12 @@ lens_words <- function(page) {
     if (nrow(others)) paste0(
       others$measure, " ", format_risk(others$value), " above ", format_number(others$limit)
     ),
-    if (length(page$later)) paste(
-      paste(page$later, collapse = ", "), "judged when written"
-    ) else if (!any(rows$verdict == "above")) "within the limits"
+    if (length(page$later)) {
+      paste(paste(page$later, collapse = ", "), "judged when written")
+    } else if (any(rows$verdict == "not judged")) {
+      "not judged"
+    } else if (!any(rows$verdict == "above")) {
+      "within the limits"
+    }
   ), collapse = ", ")
 }

@@ -27,16 +27,18 @@ protection_of <- function(run, state, parent, variable) {
   n_back <- if (!is.null(before)) n_restored(new, old, before, state$aligned)
   if (isTRUE(n_back > 0)) {
     is_key <- variable %in% state$file$roles$key_vars
+    run$back <- c(run$back, paste(state$name, variable))
     add_finding(
       run, "remedy_undone", paste0(
         "This line puts ", plural(n_back, "value"), " of ", quote_names(variable),
-        " back that ", parent_words(parent), " had protected."
+        " back that ", parent_words(run, parent), " had protected."
       ), if (is_key) remedy_code(state, run$limit) else "", "below", name = state$name,
       repaired = protected_since(run$at)
     )
     state$was[[variable]] <- NULL
   } else if (is.null(before) && is_protection(new, old)) {
     state$was[[variable]] <- old
+    run$protected[[variable]] <- c(run$protected[[variable]], list(old))
     if (nrow(state$file$data) != length(old)) state$aligned <- FALSE
   }
   state
@@ -46,7 +48,10 @@ protected_since <- function(at) {
   function(state) isTRUE(state$protected > at) && !any(state$page$rows$verdict == "above")
 }
 
-parent_words <- function(parent) paste0("line ", parent$line)
+parent_words <- function(run, parent) {
+  at <- parent$protected
+  paste0("line ", if (length(at)) run$parsed$first[[at]] else parent$line)
+}
 
 # Values are suppressed, or fewer or other values are shown. A record that is left out protects
 # nothing.
@@ -72,6 +77,15 @@ n_restored <- function(new, old, before, aligned) {
     return(sum(as.character(column_plain(new)) %in% finer))
   }
   rise <- sum(!is.na(new)) - sum(!is.na(old))
+  if (length(new) == length(old) && length(new) == length(before)) {
+    # Values that were put back are as many as were taken away; those imputed are others.
+    columns <- alike(new, old, before)
+    values <- setdiff(unlist(columns), NA)
+    n <- lapply(columns, function(x) tabulate(match(x, values), length(values)))
+    more <- pmax(n[[1]] - n[[2]], 0)
+    back <- sum(pmin(more, pmax(n[[3]] - n[[2]], 0)))
+    return(if (back > sum(more) / 2) back else 0)
+  }
   if (rise > max(0, length(new) - length(old))) rise else 0
 }
 
@@ -85,27 +99,23 @@ alike <- function(...) {
 come_back <- function(run, state, parent) {
   fresh <- setdiff(names(state$columns), names(parent$columns))
   for (variable in names(state$was)) {
-    for (column in fresh) {
-      n <- n_told(state$columns[[column]], state$columns[[variable]], state$was[[variable]])
-      # Noise and swaps show as many values as there were.
-      if (n == 0 && state$aligned && is.numeric(state$columns[[column]]) &&
-            !variable %in% parent$file$roles$key_vars) {
-        n <- n_restored(
-          state$columns[[column]], state$columns[[variable]], state$was[[variable]], TRUE
-        )
-      }
+    for (column in setdiff(fresh, names(parent$dropped))) {
+      n <- n_back(state, column, variable, variable %in% parent$file$roles$key_vars)
       if (n > 0) {
+        run$back <- c(run$back, paste(state$name, variable))
+        # The second column of a name cannot be taken away by it.
+        named <- column %in% names(state$file$data)
         add_finding(
           run, "value_returned", paste0(
             "The column ", quote_names(column), " brings ", plural(n, "protected value"), " of ",
             quote_names(variable), " back."
-          ), without_code(run, state$name, column, "below"), "below", name = state$name,
-          repaired = is_without(column)
+          ), if (named) without_code(run, state$name, column, "below") else "", "below",
+          name = state$name, repaired = is_without(column)
         )
       }
     }
   }
-  again <- intersect(fresh, parent$dropped)
+  again <- intersect(fresh, renamed_keys(state$file$data, list(dropped = parent$dropped)))
   if (length(again)) {
     add_finding(
       run, "value_returned", paste0(
@@ -114,6 +124,20 @@ come_back <- function(run, state, parent) {
       repaired = is_without(again)
     )
   }
+}
+
+# Number of protected values of a variable that a column has or reveals.
+n_back <- function(state, column, variable, is_key) {
+  values <- state$columns[[column]]
+  shown <- if (variable != column) state$columns[[variable]]
+  before <- state$was[[variable]]
+  n <- n_told(values, shown, before)
+  if (n > 0 || !state$aligned || !is.numeric(values) || is.null(shown)) {
+    return(n)
+  }
+  # Noise and swaps show as many values as there were.
+  if (!is_key) n <- n_restored(values, shown, before, TRUE)
+  if (n == 0 && is.numeric(shown)) n_rescaled(values, shown, before) else n
 }
 
 # Number of protected values of a variable that a column reveals: it agrees if both are known, or is
@@ -149,6 +173,21 @@ n_told <- function(column, shown, before) {
   if (nested) sum(known) else 0
 }
 
+# Number of values of a column that has the order of those before: in other units, rounded, or as
+# logarithms. What follows from the values shown, and few classes, reveal nothing.
+n_rescaled <- function(column, shown, before) {
+  if (!is.numeric(column) || length(column) != length(before)) {
+    return(0)
+  }
+  known <- !is.na(column) & !is.na(before)
+  n_values <- function(...) nrow(unique(data.frame(...)[known, , drop = FALSE]))
+  in_order <- column[known][order(before[known])]
+  ordered <- !is.unsorted(in_order) || !is.unsorted(-in_order)
+  told <- ordered && n_values(column) >= 0.9 * n_values(shown) &&
+    n_values(shown, column) > n_values(shown)
+  if (told) sum(known) else 0
+}
+
 # As text, NaN is a value.
 is_absent <- function(x) if (is.double(x)) is.na(x) & !is.nan(x) else is.na(x)
 
@@ -169,7 +208,11 @@ returned_ids <- function(run, state, parent) {
     return(invisible())
   }
   back <- setdiff(state$ids, names(parent$columns))
-  known <- setdiff(intersect(names(state$columns), parent$ids), state$numbered)
+  known <- setdiff(
+    c(intersect(names(state$columns), parent$ids), if (length(parent$ids)) copied_ids(
+      run, state$columns, parent
+    )), state$numbered
+  )
   back <- union(
     back[rep(length(parent$was) > 0, length(back))], setdiff(known, names(parent$columns))
   )

@@ -17,6 +17,8 @@
 #   held, held_before   findings of lines that a later line may repair, see add_finding(), and those
 #                that were told last
 #   ids          columns that identify and were in a followed file, by name
+#   protected    by variable, its values before each protection of the script; `back`: frames and
+#                variables of which a finding says that such values are back
 #   past         columns of frames that were read: their values are secret when they are gone, too
 #   folder       files in the working folder, by which writers are seen that are not watched
 #   known        files that watched functions wrote in this expression, NA if one is not known
@@ -34,7 +36,7 @@ run_script <- function(lines, limit, log) {
     others = list(), written = list(), seeded = FALSE, seeded_before = FALSE, rng = NULL,
     public = NULL, calibrated = NULL, looking = FALSE,
     texts = list(), writing = NULL, where = NULL, lost = NULL, places = list(), held = list(),
-    held_before = list(), ids = list(), past = list(),
+    held_before = list(), ids = list(), past = list(), protected = list(), back = NULL,
     folder = folder_state(), known = character(), findings = list(),
     frames = list(), cost = 0
   ), parent = emptyenv())

@@ -140,6 +140,7 @@ written_frame <- function(run, value, names, one) {
     )
   }
   written_above(run, state, names)
+  written_back(run, state, names)
   written_ids(run, state, names)
   written_row_names(run, state, names, one$row_names)
   written_told(run, state, names)
@@ -203,6 +204,21 @@ written_above <- function(run, state, names) {
   }
 }
 
+# A frame of a file that is known to be protected, with variables as they were before.
+written_back <- function(run, state, names) {
+  protected <- intersect(base::names(run$protected), state$file$states$variable)
+  back <- Filter(function(variable) {
+    is_it <- function(column) any(vapply(run$protected[[variable]], identical, NA, column))
+    any(vapply(state$columns, is_it, NA)) && !paste(state$name, variable) %in% run$back
+  }, protected)
+  if (length(back)) {
+    add_finding(run, "value_returned", paste0(
+      frame_words(state$name), " is written with the values that ", quote_names(back),
+      " had before the protection."
+    ), names = names)
+  }
+}
+
 written_ids <- function(run, state, names) {
   ids <- setdiff(intersect(state$ids, names(state$columns)), if (state$allowed_ids) state$ids)
   ids_found(run, ids, state$name, names, state)
@@ -211,6 +227,10 @@ written_ids <- function(run, state, names) {
 # Row names that R has made are numbers, with the names of groups before them.
 written_row_names <- function(run, state, names, row_names) {
   as_known <- function(id) all(row_names %in% as.character(id))
+  # The first records have the numbers that R gives to all files.
+  if (identical(row_names, as.character(seq_along(row_names)))) {
+    return(invisible())
+  }
   groups <- unique(sub("[.][0-9]+$", "", row_names))
   made <- all(grepl("^[0-9.]+$", groups)) || length(groups) < length(row_names) / 2
   if (length(row_names) && (!made || any(vapply(run$ids, as_known, NA)))) {

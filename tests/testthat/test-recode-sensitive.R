@@ -120,8 +120,8 @@ test_that("with single values suppressed l holds within strata", {
   data$part <- rep(c("n", "s", "w"), 80)
   file <- sdc_file(data, c("age", "region", "sex"), strata_var = "part", sensitive = "disease")
   found <- quietly(recode_search(
-    file, hierarchies = levels_of_ill(data), constraint = list(k = 3, l = 2), suppress = 0.5, blanks = "cells",
-    n_best = 1
+    file, hierarchies = levels_of_ill(data), constraint = list(k = 3, l = 2), suppress = 0.5,
+    blanks = "cells", n_best = 1
   ))
   recoded <- quietly(apply_recoding(found))
   within <- n_matches(
