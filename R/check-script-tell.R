@@ -16,7 +16,7 @@ add_finding <- function(run, code, message, fix = "", place = "above", names = c
     return(invisible())
   }
   copied <- any(names %in% unlist(lapply(file_copiers, base::names)))
-  if (length(fix) == 0 || copied) fix <- ""
+  if (length(fix) == 0 || copied || place == "above" && is_made_elsewhere(run, fix)) fix <- ""
   one <- finding(position, code, public_text(run, message), fix, place, severity)
   one$fix <- public_code(run, one$fix)
   if (!nzchar(one$fix)) one$place <- ""
@@ -24,6 +24,15 @@ add_finding <- function(run, code, message, fix = "", place = "above", names = c
     run$findings <- c(run$findings, list(one))
   } else {
     run$held <- c(run$held, list(list(finding = one, name = name, repaired = repaired)))
+  }
+}
+
+# TRUE if a fix is about what a script makes that this line runs: it is not there above the line.
+is_made_elsewhere <- function(run, fix) {
+  sources <- any(c("source", "sys.source") %in% all.names(run$parsed$code[[run$at]]))
+  sources && nzchar(fix) && {
+    made <- target_of(parse(text = fix, keep.source = FALSE)[[1]])$name
+    identical(run$followed[[made]]$line, run$parsed$first[[run$at]])
   }
 }
 

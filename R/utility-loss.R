@@ -179,13 +179,13 @@ counted_release <- function(before, after) {
     identical(fingerprint_of(known$data, asked), fingerprint_of(given$data, asked))
   if (!same) {
     stop_sdc("mismatched_data", c(
-      "`before` must be the file that was protected.",
+      "`before` must be the file before its first protection.",
       x = if (is.null(known)) {
         "Saved results do not hold it."
       } else {
         "Its patterns are not those of `after`."
       },
-      i = "Give the protection alone, utility_loss(after), or the sdc_file() that it was made of."
+      i = "Give the protection alone, utility_loss(after), or the sdc_file() that all began with."
     ))
   }
   if (is.null(known$now)) {

@@ -133,7 +133,14 @@ test_that("scripts within scripts, removed and overwritten frames are known", {
     "rm(people)", "gone <- 1"
   ))
   expect_identical(codes_at(x)[[1]], "4 above_limit")
+  expect_match(x$findings$fix[[1]], "^people <- suppress_cells")
   expect_false(any(x$findings$line > 4 & x$findings$code == "above_limit"))
+  # What the other script makes cannot be repaired above the line that runs it.
+  made <- "made <- sdc_file(nals_prison[rev(keys)], keys)"
+  writeLines(c(made, "write.csv(made, \"inner.csv\")"), other)
+  x <- check_text(c(start, paste0("source(\"", other, "\")")))
+  expect_identical(codes_at(x), "4 above_limit")
+  expect_identical(x$findings$fix, "")
 })
 
 test_that("a table that changes in place is followed", {
