@@ -123,9 +123,8 @@
 #'   keys <- c("CENREG", "DAGE3", "EDUC3")
 #'   file <- sdc_file(dplyr::tbl(connection, "people"), keys, id_vars = id)
 #'   blanked <- suppress_cells(file, k = 3)
-#'   public <- as.data.frame(release_data(blanked))
-#'   in_r <- release_data(suppress_cells(people[c("id", keys)], keys))
-#'   sum(is.na(public[keys])) == sum(is.na(in_r[keys])) # TRUE
+#'   blanked$estimates$n_suppressed # 5
+#'   colSums(is.na(as.data.frame(blanked$data)[keys])) # 3, 2, 0
 #'   DBI::dbDisconnect(connection)
 #' }
 NULL
