@@ -1,8 +1,9 @@
 #' Check a file in a window
 #'
 #' Opens a window in which you choose the data frame, roles and limits. It runs [file_check()],
-#' writes the report and shows the code that does the same. Start it from the addins of RStudio,
-#' or call it from R to open it in a browser.
+#' protects the file by the step that the page proposes and checks it again, writes the report and
+#' shows the code that does the same. Start it from the addins of RStudio, or call it from R to
+#' open it in a browser.
 #'
 #' Columns that look like weights, households, identifiers or continuous variables, as in
 #' the print of [sdc_file()], are proposed for these roles or left out of the key variables;
@@ -10,7 +11,8 @@
 #' explained on the page.
 #'
 #' @section Cost:
-#' That of [file_check()], and of [sdc_report()] if a report is written.
+#' That of [file_check()], and of [suppress_cells()], [recode_search()] and [sdc_report()] if the
+#' file is protected and a report is written.
 #' @param envir Where the data frames are looked for.
 #' @return The code of the last check that ran, one line per element, invisibly; it is
 #'   also printed. `NULL` if none ran.
@@ -96,9 +98,40 @@ check_code <- function(asked) {
   c("library(sdcRisk)", paste0("checked <- ", lines), "checked")
 }
 
+# The step of the page that protects the file, and the page after it; NULL if it has none.
+protect_code <- function(checked) {
+  steps <- grep("^(file|recoding|coarser|released) <- ", checked$next_steps, value = TRUE)
+  if (any(startsWith(steps, "released"))) c(
+    steps, "to_publish <- release_data(released)",
+    paste0("after <- file_check(to_publish", page_code(checked$settings), ")"), "after"
+  )
+}
+
+# Runs these lines beside the data, also if the package is not attached.
+run_protection <- function(checked, envir) {
+  lines <- if (is_checked(checked)) protect_code(checked)
+  if (is.null(lines)) {
+    return(list(after = simpleError(if (is_checked(checked)) {
+      "The page proposes no protection."
+    } else {
+      "Check the file first."
+    })))
+  }
+  own <- c(
+    "sdc_file", "recode_search", "apply_recoding", "suppress_cells", "release_data", "file_check"
+  )
+  place <- list2env(mget(own, envir = topenv()), parent = envir)
+  after <- said_or_error({
+    for (line in parse(text = lines, keep.source = FALSE)) eval(line, place)
+    place$after
+  })
+  list(after = after, released = place$released, code = if (is_checked(after)) lines)
+}
+
 report_code <- function(report) {
   paste0(
-    "sdc_report(checked, file = ", dput_text(report$file), ", internal = ", report$internal,
+    "sdc_report(checked, ", if (report$protected) "released, after, ",
+    "file = ", dput_text(report$file), ", internal = ", report$internal,
     if (report$overwrite) ", overwrite = TRUE", ")"
   )
 }
@@ -144,6 +177,12 @@ gadget_page <- function(names) {
         shiny::verbatimTextOutput("found"), shiny::plotOutput("picture", height = "360px")
       ),
       panel(
+        "Protect",
+        shiny::helpText("Does what the page proposes, and checks the file that is released."),
+        shiny::actionButton("protect", "Protect, check again", class = "btn-primary"), shiny::hr(),
+        shiny::verbatimTextOutput("protected")
+      ),
+      panel(
         "Report",
         shiny::textInput("file", "Write to (.html, or .docx)", "report.html", width = "100%"),
         shiny::checkboxInput(
@@ -164,7 +203,9 @@ gadget_page <- function(names) {
 
 gadget_server <- function(envir) {
   function(input, output, session) {
-    state <- shiny::reactiveValues(checked = NULL, code = NULL, report = NULL, written = "")
+    state <- shiny::reactiveValues(
+      checked = NULL, code = NULL, protected = NULL, report = NULL, written = ""
+    )
     # Data that cannot be a file give a message and no columns.
     proposed <- shiny::reactive({
       said_or_error(proposed_roles(get(shiny::req(input$data), envir)))
@@ -185,12 +226,12 @@ gadget_server <- function(envir) {
         update(id, if (length(found[[id]])) found[[id]] else "", c("(none)" = "", columns))
       }
       # The code stays that of the last check.
-      state$checked <- NULL
+      state$checked <- state$protected <- NULL
       state$written <- ""
     })
     shiny::observeEvent(input$run, {
       asked <- gadget_call(input$data, roles_of_input(input), limits_of_input(input))
-      state$report <- NULL
+      state$report <- state$protected <- NULL
       state$written <- ""
       # Without names all columns would be key variables, which an empty field does not say.
       state$checked <- if (is.null(asked$key_vars)) {
@@ -200,15 +241,23 @@ gadget_server <- function(envir) {
       }
       state$code <- if (is_checked(state$checked)) check_code(asked)
     })
+    shiny::observeEvent(input$protect, {
+      state$report <- NULL
+      state$protected <- run_protection(state$checked, envir)
+    })
     shiny::observeEvent(input$write, {
       if (!is_checked(state$checked)) {
         state$written <- "Check the file first."
         return()
       }
-      report <- list(file = input$file, internal = input$internal, overwrite = input$overwrite)
-      written <- said_or_error(sdc_report(
-        state$checked, file = report$file, internal = report$internal,
-        overwrite = report$overwrite
+      report <- list(
+        file = input$file, internal = input$internal, overwrite = input$overwrite,
+        protected = is_checked(state$protected$after)
+      )
+      results <- list(state$checked)
+      if (report$protected) results <- c(results, unname(state$protected[c("released", "after")]))
+      written <- said_or_error(do.call(
+        sdc_report, c(results, report[c("file", "internal", "overwrite")])
       ))
       good <- !inherits(written, "error")
       if (good) state$report <- report
@@ -219,7 +268,7 @@ gadget_server <- function(envir) {
       }
     })
     code <- shiny::reactive(c(
-      state$code, if (!is.null(state$report)) report_code(state$report)
+      state$code, state$protected$code, if (!is.null(state$report)) report_code(state$report)
     ))
     output$looks <- shiny::renderText({
       found <- proposed()
@@ -227,6 +276,7 @@ gadget_server <- function(envir) {
       paste(lines, collapse = " ")
     })
     output$found <- shiny::renderText(checked_text(state$checked))
+    output$protected <- shiny::renderText(checked_text(state$protected$after))
     output$picture <- shiny::renderPlot({
       shiny::req(is_checked(state$checked), requireNamespace("ggplot2", quietly = TRUE))
       ggplot2::autoplot(state$checked)

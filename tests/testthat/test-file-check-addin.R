@@ -76,6 +76,37 @@ test_that("the window checks, reports, and its code does the same", {
   expect_true(all(replay(file, nals_prison)$equal))
 })
 
+test_that("the window protects as the page proposes, and reports on both files", {
+  folder <- tempfile("window")
+  dir.create(folder)
+  file <- file.path(folder, "r.html")
+  place <- new.env()
+  place$prison <- prison <- nals_prison[c(keys, "WEIGHT")]
+  shiny::testServer(sdcRisk:::gadget_server(place), {
+    session$setInputs(data = "prison", k = 3, journalist = 0.9, pop_size = NA)
+    session$setInputs(protect = 1)
+    expect_identical(output$protected, "Check the file first.")
+    session$setInputs(key_vars = keys, weight_var = "WEIGHT", hh_id = "", sensitive = NULL)
+    session$setInputs(run = 1, protect = 2)
+    expect_match(output$protected, "File check", fixed = TRUE)
+    k <- function(x) x$estimates$verdict[x$estimates$measure == "k"]
+    expect_identical(c(k(state$checked), k(state$protected$after)), c("above", "ok"))
+    session$setInputs(file = file, internal = FALSE, overwrite = FALSE, write = 1)
+    expect_match(output$written, "Written", fixed = TRUE)
+    expect_match(output$code, "sdc_report(checked, released, after, file = ", fixed = TRUE)
+    assign("shown", utils::head(strsplit(output$code, "\n")[[1]], -1), envir = place)
+    assign("after", state$protected$after$estimates, envir = place)
+    # A page without a remedy proposes none.
+    session$setInputs(key_vars = "GENDER", run = 2, protect = 3)
+    expect_identical(output$protected, "The page proposes no protection.")
+  })
+  there <- new.env()
+  there$prison <- prison
+  suppressMessages(for (line in parse(text = place$shown)) eval(line, there))
+  expect_equal(there$after$estimates, place$after)
+  expect_setequal(list.files(folder), c("r.html", "r.json"))
+})
+
 test_that("the roles and limits of all fields are those of the check", {
   set.seed(4)
   place <- new.env()
