@@ -264,9 +264,9 @@ few_alike_cover <- function(asked, complete) {
   keys <- coded_keys(asked)
   group <- do.call(paste, unname(as.list(keys)))
   group <- match(group, unique(group[!complete]))
-  first <- which(!complete)[!duplicated(group[!complete])]
+  first <- keys[!complete & !duplicated(group), , drop = FALSE]
   size <- as.vector(tapply(asked$times[!complete], group[!complete], sum))
-  resting <- matches_of(keys[rare, , drop = FALSE], names(keys), patterns = keys[first, ])$n_matches
+  resting <- matches_of(keys[rare, , drop = FALSE], names(keys), patterns = first)$n_matches
   worst <- which.max(resting / size)
   if (resting[[worst]] > 100 * size[[worst]]) {
     alone <- n_with_few_matches(asked, !group %in% worst)
