@@ -299,11 +299,14 @@ test_that("file_check() stands first, with its limits, and is computed again", {
   expect_match(page, "at least 4", fixed = TRUE)
   expect_match(page, "every key is shared by at least 4 records", fixed = TRUE)
   # Rounded, and without the risk of the one record that is riskiest. In cells of one or two are as
-  # many records as are unique by a variable alone, which is withheld.
+  # many records as are unique by a variable alone, which is withheld, as is the share of cells.
   shown <- checked$estimates[!is.na(checked$estimates$value), ]
   expect_equal(shown$value[shown$measure == "small_cell_records"], 13 / 182)
   expect_true(-13 %in% checked$drivers$unique_change)
-  for (value in shown$value[!shown$measure %in% c("journalist", "small_cell_records")]) {
+  cells <- shown$value[shown$measure == "small_cells"]
+  expect_no_match(page, sprintf("data-value=\"%.3g\"", cells), fixed = TRUE)
+  withheld <- c("journalist", "small_cells", "small_cell_records")
+  for (value in shown$value[!shown$measure %in% withheld]) {
     text <- sprintf("%.15g", if (value == round(value)) value else signif(value, 3))
     expect_match(page, sprintf("data-value=\"%s\"", text), fixed = TRUE)
   }
