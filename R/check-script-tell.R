@@ -31,8 +31,9 @@ add_finding <- function(run, code, message, fix = "", place = "above", names = c
 is_made_elsewhere <- function(run, fix) {
   sources <- any(c("source", "sys.source") %in% all.names(run$parsed$code[[run$at]]))
   sources && nzchar(fix) && {
+    # set.seed() makes nothing.
     made <- target_of(parse(text = fix, keep.source = FALSE)[[1]])$name
-    identical(run$followed[[made]]$line, run$parsed$first[[run$at]])
+    length(made) > 0 && identical(run$followed[[made]]$line, run$parsed$first[[run$at]])
   }
 }
 

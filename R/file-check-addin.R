@@ -243,6 +243,7 @@ gadget_server <- function(envir) {
     })
     shiny::observeEvent(input$protect, {
       state$report <- NULL
+      state$written <- ""
       state$protected <- run_protection(state$checked, envir)
     })
     shiny::observeEvent(input$write, {

@@ -141,6 +141,11 @@ test_that("scripts within scripts, removed and overwritten frames are known", {
   x <- check_text(c(start, paste0("source(\"", other, "\")")))
   expect_identical(codes_at(x), "4 above_limit")
   expect_identical(x$findings$fix, "")
+  # A seed can be set above it.
+  writeLines("moved <- invariant_pram(people, max_match_prob = 0.4)", other)
+  x <- check_text(c(start, paste0("source(\"", other, "\")")))
+  expect_identical(codes_at(x), "4 no_seed")
+  expect_match(x$findings$fix, "^set.seed")
 })
 
 test_that("a table that changes in place is followed", {
