@@ -39,15 +39,16 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   told <- chain_told_by_columns(
     from, data, released$data, chain, names(data)[columns$hh_id], earlier
   )
+  household <- c(names(data)[columns$hh_id], asked$torn$hh_id)
   order_told <- if (by_pattern) {
     told_by_ids
   } else if (length(earlier)) {
-    chain_told(from, released$data, chain, names(data)[columns$hh_id])
+    chain_told(from, released$data, chain, household)
   } else {
     # Exchanged values that the order of the records reveals.
     codes <- rlang::set_names(codes_at(table, table$positions), table$variables)
     after <- lapply(codes, function(codes) codes[released$donors])
-    order_tells(data, codes, after, names(data)[columns$hh_id])
+    order_tells(data, codes, after, household)
   }
   result <- new_sdc_result(
     "sdc_invariant_pram",

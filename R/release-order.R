@@ -37,6 +37,7 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
     unit <- if (!is.null(household)) household else codes
     # A column that depends on a value, such as an income, is not an order.
     margin <- if (is.null(id) || is_sorted(codes)) 0.05 else 0.25
+    in_places <- if (is.null(id) && !is.null(household)) order(place_in_run(household))
     found <- lapply(open, function(name) {
       number <- as_number(data[[name]])[rows]
       if (name %in% coarse) {
@@ -50,6 +51,8 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
       strongest(list(
         told(rows, unit, margin),
         run_tells(number, after[[name]][rows], which(protected[[name]][rows]), margin),
+        # The first of each household may be its head.
+        if (length(in_places)) told(in_places, NULL, margin),
         # The best of many distances finds something in every file: it must find more.
         if (is.null(id)) told(by_turns(after[[name]]), NULL, 0.25)
       ))
@@ -334,6 +337,12 @@ in_runs <- function(x) {
   variance > 0 && (mean - runs) / sqrt(variance) > 4
 }
 
+# Place of each value among the equal ones that follow each other.
+place_in_run <- function(x) {
+  run <- cumsum(c(TRUE, diff(x) != 0L)[seq_along(x)])
+  seq_along(run) - match(run, run) + 1L
+}
+
 # Codes of some columns before and after, where a column may have lost values and no more.
 blanked_codes <- function(codes, rows) {
   for (name in names(rows)) codes[[name]][rows[[name]]] <- 0L
@@ -388,7 +397,7 @@ inform_order <- function(told, way) {
   inform_sdc(
     "told_by_order",
     c(
-      "The order of the records reveals protected values: they are those of their neighbours.",
+      "The order of the records reveals protected values.",
       rlang::set_names(order_words(utils::head(worst, 3)), "x"),
       x = if (nrow(worst) > 3) paste0("And ", nrow(worst) - 3, " more in the diagnostics."),
       i = if (anyNA(told$by)) way,

@@ -30,6 +30,9 @@
 #' of the input: use `x$data` for comparisons record by record, such as [utility_loss()], and for
 #' [augment()].
 #'
+#' With `hh_id`, first members of all households are also compared with first members, second with
+#' second: the head often comes first.
+#'
 #' The same attack is made in the order of every column that looks like an identifier, and of
 #' `hh_id`: records that are sorted by it are in the old order again. Leave such a column
 #' out of the file, or name it in `new_ids`. If the file is not sorted by the

@@ -460,6 +460,34 @@ test_that("values that take turns in the file are told by it, and are shuffled",
   expect_lt(restored(released$sex, truth, is.na(released$sex)), 0.4)
 })
 
+test_that("heads that come first in their households are told by it, and are shuffled", {
+  set.seed(11)
+  n_members <- sample(1:5, 800, TRUE)
+  homes <- data.frame(hid = rep(sample(800), n_members), age = sample(90, sum(n_members), TRUE))
+  homes$job <- sample(40, nrow(homes), TRUE)
+  first <- !duplicated(homes$hid)
+  other <- sample(c("spouse", "child", "parent"), nrow(homes), TRUE, c(0.4, 0.5, 0.1))
+  homes$relation <- ifelse(first, "head", other)
+  file <- sdc_file(homes, c(relation, age, job), hh_id = hid)
+  x <- quietly(invariant_pram(file, max_match_prob = 0.5))
+  told <- x$diagnostics$told_by_order
+  expect_identical(told$variable, "relation")
+  moved <- x$data$relation != homes$relation
+  expect_identical(told$n, sum(moved))
+  # Most heads lie between two heads if all first members are put in a row.
+  expect_gt(told$share, told$chance + 0.1)
+  expect_true(all(homes$relation[first & moved] == "head"))
+  released <- quietly(release_data(x, keep_ids = "hid"))
+  lead <- released$relation[!duplicated(released$hid)]
+  expect_lt(mean(lead == "head"), 0.6)
+  # Members in a random order: nothing is told.
+  mixed <- homes[order(sample(800)[homes$hid], stats::runif(nrow(homes))), ]
+  x <- quietly(invariant_pram(
+    sdc_file(mixed, c(relation, age, job), hh_id = hid), max_match_prob = 0.5
+  ))
+  expect_identical(nrow(x$diagnostics$told_by_order), 0L)
+})
+
 test_that("new numbers come in a new order, and sorted days are an order of the file", {
   set.seed(11)
   n <- 600
