@@ -256,13 +256,18 @@ copied_ids <- function(run, columns, parent) {
 
 holds_id <- function(column, id) {
   if (!is.character(column) && !is.factor(column)) {
-    return(identical(column, id) || is.numeric(column) && is.numeric(id) && all(column %in% id) &&
-             length(unique(id)) > 20 && same_values(column, id))
+    return(identical(column, id) || are_numbers_of(column, id))
   }
   column <- as.character(column)
   id <- as.character(id)
   around <- function(at) all(endsWith(column[at], id[at]) | startsWith(column[at], id[at]))
   isTRUE(around(seq_len(min(100, length(id))))) && isTRUE(around(seq_along(id)))
+}
+
+# The first value says most.
+are_numbers_of <- function(column, id) {
+  is.numeric(column) && is.numeric(id) && column[[1]] %in% id && all(column %in% id) &&
+    length(unique(id)) > 20 && same_values(column, id)
 }
 
 # Columns that the script has made of 1, 2, ... or the like, in the order of the records. Of a frame

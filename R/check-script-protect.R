@@ -208,11 +208,7 @@ returned_ids <- function(run, state, parent) {
     return(invisible())
   }
   back <- setdiff(state$ids, names(parent$columns))
-  known <- setdiff(
-    c(intersect(names(state$columns), parent$ids), if (length(parent$ids)) copied_ids(
-      run, state$columns, parent
-    )), state$numbered
-  )
+  known <- setdiff(intersect(names(state$columns), parent$ids), state$numbered)
   back <- union(
     back[rep(length(parent$was) > 0, length(back))], setdiff(known, names(parent$columns))
   )
