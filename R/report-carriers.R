@@ -317,7 +317,14 @@ has_few_uniques <- function(x) {
   } else {
     c(e$n_unique, e$n_single_before, e$n_single_candidate)
   }
-  any(are_few(c(n_unique, x$settings$n - n_unique)))
+  # Those with few matches are uniques, pairs and so on.
+  few <- if (has_measures(x)) {
+    e$n_records_above[e$measure == "k"]
+  } else {
+    unlist(e[grep("^n_below_|^n_violations_before$", names(e))])
+  }
+  apart <- outer(n_unique, as.double(few), `-`)
+  any(are_few(abs(c(n_unique, x$settings$n - n_unique, apart))))
 }
 
 # Numbers as multiples of 1, 2 or 5 times a power of ten, at least a `share` of what they are about.

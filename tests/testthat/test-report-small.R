@@ -239,6 +239,20 @@ test_that("an external report of a small file is a warning, an internal one is n
   expect_no_error(external(x))
 })
 
+test_that("the number of keys is not told where two records make a pair", {
+  # 8 uniques and 2 pairs: 13 keys tell them with the 12 records below 3 and three large keys.
+  data <- grouped_file(c(rep(1, 8), 2, 2, 50, 60, 90))
+  check <- quietly(file_check(data, c("a", "b"), limit = list(k = 3)))
+  cured <- quietly(suppress_cells(sdc_file(data, c("a", "b")), k = 3))
+  printed <- printed_numbers(external(check, quietly(n_matches(data, c("a", "b"))), cured)$log)
+  told <- function(name) printed$value[printed$name %in% name]
+  expect_true(12 %in% told("n_below_10"))
+  hidden <- c("n_unique", "risk_mean", "qar", "set_risk")
+  expect_identical(printed$name[printed$name %in% hidden & !is.na(printed$value)], character())
+  # A multiple of five times the largest risk.
+  expect_identical(told("tau_before") %% 5, 0)
+})
+
 test_that("internal reports have every count, and large ones stay in external reports", {
   data <- small_count_files()$few_uniques
   result <- quietly(n_matches(data, c("a", "b")))
