@@ -281,6 +281,6 @@ check_missing_rule <- function(missing, why = "Distinct keys cannot be counted t
 
 # The name or position of one column, as its position.
 check_column <- function(x, data, arg) {
-  if (length(x) != 1) stop_argument(arg, "name one column of `data`")
+  if (length(x) != 1) stop_argument(arg, "name one column of `data`", given_words(x))
   check_columns(x, data, arg)
 }

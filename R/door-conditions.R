@@ -60,6 +60,7 @@
 #' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |
 #' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
 #' | `nothing_to_do`, `identifying_key`, `repeated_id` | message | [suppress_cells()] |
+#' | `resting_records` | message | [suppress_cells()] |
 #' | `nothing_to_do` | message | [global_recode()], [top_code()], [bottom_code()] |
 #' | `equal_groups` | message | [microaggregate()] |
 #' | `nothing_to_do`, `merged_levels` | message | [invariant_pram()] |

@@ -16,7 +16,7 @@ check_rows <- function(found, asked, about = page_figures()) {
   rows$verdict <- judge(rows$value, rows$limit, rows$unit, rows$low, rows$high)
   rows <- unclear(rows, rows$verdict == "unclear", straddling)
   rows <- without_doubts(rows, population_doubts(found, asked))
-  rows <- without_blank_records(rows, found$n_matches, asked)
+  rows <- without_incomplete(rows, found$n_matches, asked)
   rows <- without_sensitive(rows, found$n_matches, asked$sensitive)
   of_k <- c("k", "n_unique", "prop_unique")
   # The values of one person are not those of others.
@@ -36,6 +36,7 @@ check_rows <- function(found, asked, about = page_figures()) {
     "some records have too few matches if each value of ", quote_names(out$id),
     ", which was left out, is counted once"
   ))
+  rows <- without_all(rows, found$n_matches, asked)
   rows <- without_told_keys(rows, asked$missing, asked)
   rows <- without_exchanges(rows, asked$remedy)
   rownames(rows) <- NULL
@@ -128,35 +129,108 @@ populations_differ <- function(facts) {
     abs(facts$sum_weights / facts$pop_size - 1) >= 0.05
 }
 
-# Records that miss every key variable match everybody: k - 1 of them would bring any file
-# under its limit. A verdict that rests on them, or on few incomplete records, is not known to
-# be "ok".
-without_blank_records <- function(rows, matches, asked) {
+# A missing value matches every value, but who finds a record with all values of the target takes
+# it for no other. A verdict that rests on incomplete records is not known to be "ok". The law for
+# the population knows which values are missing.
+without_incomplete <- function(rows, matches, asked) {
   at <- are_good_matches(rows)
   if (is.null(asked$codes) || is.character(matches) || !any(at)) {
     return(rows)
   }
-  too_few <- function(n, ...) {
-    unclear(rows, at, paste0(plural(n, "record"), " would have too few matches without ", ...))
+  known <- n_known(asked$codes)
+  without <- function(sparse, what) {
+    paste("without", plural(sum_over(as.double(sparse), asked$times), what))
   }
-  known <- Reduce(`+`, lapply(asked$codes, function(code) code > 0L))
-  empty <- known == 0
-  n_empty <- sum(asked$times[empty])
-  if (n_empty > 0 && any(!empty) && any(at & rows$measure == "l")) {
-    values <- fewest_values(matches_among(asked, !empty, asked$sensitive))
-    told <- sum(compared(values, `<`, asked$limit$l))
-    rows <- unclear(rows, at & rows$measure == "l" & told > 0, paste0(
-      plural(told, "record"), " would match too few sensitive values without ",
-      plural(n_empty, "record"), " missing every key variable"
+  rows <- among_kept(rows, at, known > 0, asked, paste(
+    without(known == 0, "record"), "missing every key variable"
+  ))
+  at <- at & rows$measure %in% counted_measures
+  complete <- known == length(asked$codes)
+  # The originals of a suppression are known to be enough, those of its households, too.
+  sure <- asked$promised & rows$measure %in% c("k", "n_unique", "prop_unique")
+  why <- without(!complete, "incomplete record")
+  rows <- among_kept(rows, at & !sure, complete, asked, why)
+  without_sparse(rows, at, asked, known, seq_along(asked$codes)[-c(1, length(asked$codes))])
+}
+
+counted_measures <- c("k", "n_unique", "prop_unique", "n_homogeneous", "n_special", "l")
+
+# The same within strata; and all records, those of a household or a person counted once. A
+# suppression takes values of all members of a household, who may be among the matches of others:
+# there few incomplete records must carry many.
+without_all <- function(rows, matches, asked) {
+  if (is.null(asked$codes) || is.character(matches)) {
+    return(rows)
+  }
+  at <- rows$measure %in% counted_measures
+  known <- n_known(asked$codes)
+  complete <- known == length(asked$codes)
+  strata <- if (!is.null(asked$stratum)) "within their strata"
+  if (!is.null(strata) && any(!complete)) {
+    rows <- among_kept(rows, at, complete & asked$stratum > 0, asked, paste(
+      strata, "and without", plural(asked$n_incomplete, "incomplete record")
+    ), stratum = asked$stratum)
+  }
+  if (length(asked$units) == 0) {
+    return(rows)
+  }
+  people <- setdiff(names(asked$units), asked$hh_id)
+  homes <- length(asked$units) > length(people)
+  why <- paste(collapse = " and ", c(
+    strata, if (homes) "in other households",
+    if (length(people)) paste("if each value of", quote_names(people), "is counted once")
+  ))
+  # Of one alone the page has counted them.
+  if (length(asked$units) + length(strata) > 1 || !all(people %in% asked$unit_id)) {
+    all <- rep(TRUE, length(known))
+    rows <- among_kept(rows, at, all, asked, why, asked$stratum, asked$units)
+  }
+  if (homes) at <- at & !rows$measure %in% c("l", "n_homogeneous")
+  without_sparse(rows, at, asked, known, seq_along(asked$codes), paste(why, "and "))
+}
+
+# Verdicts that few records bear out that miss many values.
+without_sparse <- function(rows, at, asked, known, levels, why = "") {
+  at <- at & rows$verdict == "ok"
+  if (!nzchar(why)) asked[c("units", "stratum")] <- NULL
+  cover <- if (any(at)) sparse_cover(asked, known, levels)
+  if (is.null(cover)) rows else unclear(rows, at, few_words(
+    cover$n, paste0(why, "without ", plural(cover$n_sparse, "incomplete record"))
+  ))
+}
+
+few_words <- function(n, why) paste(plural(n, "record"), "would have too few matches", why)
+
+# Verdicts that the records `kept` do not bear out among themselves, within strata, those of one
+# unit counted once.
+among_kept <- function(rows, at, kept, asked, why, stratum = NULL, units = list()) {
+  at <- at & rows$verdict == "ok" & !is_one_match(rows)
+  apart <- length(c(stratum, units)) > 0
+  if (!any(at) || !any(kept) || all(kept) && !apart) {
+    return(rows)
+  }
+  diverse <- rows$measure %in% c("l", "n_homogeneous")
+  sensitive <- if (any(at & diverse)) asked$sensitive
+  found <- lapply(if (length(units)) units else list(NULL), function(unit) {
+    matches_among(asked, kept, sensitive, unit, stratum)
+  })
+  n <- function(few) sum(asked$times[kept][few])
+  few <- n(Reduce(`|`, lapply(found, few_matches, asked$limit$k)))
+  # The values of a household's members are those of others.
+  of_others <- diverse & any(names(units) %in% asked$hh_id)
+  rows <- unclear(rows, at & !of_others & few > 0, few_words(few, why))
+  values <- fewest_values(found[[1]])
+  one <- n(compared(values, `<`, 2))
+  alike <- c(
+    l = n(compared(values, `<`, asked$limit$l)),
+    n_homogeneous = one * any(one > asked$limit$n_homogeneous)
+  )
+  for (measure in names(alike)[alike > 0]) {
+    rows <- unclear(rows, at & rows$measure == measure & rows$verdict == "ok", paste(
+      plural(alike[[measure]], "record"), "would match too few sensitive values", why
     ))
   }
-  others <- judged_rows(matches)$n_matches - n_empty
-  rest <- sum(asked$times[!empty & others < max(2, asked$limit$k)])
-  if (n_empty > 0 && rest > 0) {
-    return(too_few(rest, plural(n_empty, "record"), " missing every key variable"))
-  }
-  cover <- sparse_cover(asked, known)
-  if (is.null(cover)) rows else too_few(cover$n, plural(cover$n_sparse, "incomplete record"))
+  rows
 }
 
 # Matches without any value of a sensitive variable may all have one: a verdict "ok" says nothing
@@ -221,89 +295,6 @@ told_missing_words <- function(told, what = "missing") {
 
 told_before_words <- function(told) told_missing_words(told, "protected")
 
-# Number of records that have too few matches without those that miss at least one, two, ... key
-# variables, if these carry more than 3% of the records and each of them more than 10 (or 100,
-# if at most half of the key variables are missing), NULL otherwise. Suppression spreads its
-# values: in five real files at most one record rests on each under the rule "own", and at most
-# 57 on one that misses half or less under "shared".
-sparse_cover <- function(asked, known) {
-  codes <- asked$codes
-  n <- sum(asked$times)
-  alone_without <- function(sparse) n_with_few_matches(asked, !sparse)
-  for (n_missing in seq_len(length(codes) - 1)) {
-    sparse <- length(codes) - known >= n_missing
-    n_sparse <- sum(asked$times[sparse])
-    each <- if (n_missing > length(codes) / 2) 10 else 100
-    if (n_sparse == 0) break
-    if (n_sparse * each < n) {
-      alone <- alone_without(sparse)
-      if (alone > 0.03 * n && alone > each * n_sparse) {
-        return(list(n = alone, n_sparse = n_sparse))
-      }
-      if (alone <= 0.03 * n && n_missing == 1) {
-        return(NULL)
-      }
-      if (alone <= 0.03 * n) break
-    }
-  }
-  few_alike_cover(asked, known == length(codes))
-}
-
-# The same of incomplete records with equal values, as the few of one sex without a date: they match
-# all complete ones of that sex, however many of the other sex miss it.
-few_alike_cover <- function(asked, complete) {
-  n <- sum(asked$times)
-  if (all(complete) || !any(complete)) {
-    return(NULL)
-  }
-  rare <- judged_rows(matches_among(asked, complete))$n_matches < max(2, asked$limit$k)
-  rare <- rep(which(complete)[rare], asked$times[complete][rare])
-  if (length(rare) <= 0.03 * n) {
-    return(NULL)
-  }
-  keys <- coded_keys(asked)
-  group <- do.call(paste, unname(as.list(keys)))
-  group <- match(group, unique(group[!complete]))
-  first <- keys[!complete & !duplicated(group), , drop = FALSE]
-  size <- as.vector(tapply(asked$times[!complete], group[!complete], sum))
-  resting <- matches_of(keys[rare, , drop = FALSE], names(keys), patterns = first)$n_matches
-  worst <- which.max(resting / size)
-  if (resting[[worst]] > 100 * size[[worst]]) {
-    alone <- n_with_few_matches(asked, !group %in% worst)
-    if (alone > 0.03 * n && alone > 100 * size[[worst]]) {
-      list(n = alone, n_sparse = size[[worst]])
-    }
-  }
-}
-
-# The key variables as codes, NA if missing.
-coded_keys <- function(asked) {
-  keys <- lapply(asked$codes, function(code) replace(code, code == 0L, NA))
-  do.call(frame, rlang::set_names(keys, paste0("key", seq_along(keys))))
-}
-
-# Among the records `kept` alone.
-n_with_few_matches <- function(asked, kept) {
-  matches <- judged_rows(matches_among(asked, kept))$n_matches
-  sum(asked$times[kept][matches < max(2, asked$limit$k)])
-}
-
-matches_among <- function(asked, kept, sensitive = NULL) {
-  data <- coded_keys(asked)[kept, , drop = FALSE]
-  keys <- data
-  times <- asked$times[kept]
-  if (any(times > 1)) {
-    data$n <- as_count(times)
-    data <- new_pattern_table(data, names(keys), NULL, NULL, NULL)
-  }
-  # These columns are no names of the user's.
-  names <- sprintf("sensitive%d", seq_along(sensitive))
-  data[names] <- lapply(asked$coded[sensitive], function(column) {
-    replace(column$codes, column$codes == 0L, NA)[kept]
-  })
-  suppressMessages(n_matches(data, names(keys), sensitive = if (length(names)) names))
-}
-
 # Records with too few matches by the page's own count and by others: members of one household cover
 # each other, and records of other strata are told apart.
 few_by_counts <- function(found, asked) {
@@ -331,8 +322,12 @@ without_cover <- function(rows, few, by, where, of) {
   reason <- paste(plural(alone, "record"), "would have too few matches", where)
   worse <- rows$measure == "k" & rows$verdict == "above" & alone > few[["own"]]
   rows$reason[worse] <- reason
-  unclear(rows, alone > 0 & rows$measure %in% of & rows$verdict == "ok", reason)
+  at <- rows$measure %in% of & rows$verdict == "ok" & !is_one_match(rows)
+  unclear(rows, alone > 0 & at, reason)
 }
+
+# A limit that the record itself keeps.
+is_one_match <- function(rows) rows$measure == "k" & rows$limit %in% 1
 
 # Records of one stratum can share a value that those of others do not have.
 without_strata <- function(rows, matches, asked) {

@@ -115,7 +115,7 @@ check_next_steps <- function(x, file, made) {
     if (above(rare_measures)) c(matches_step(roles, k_of(x)), special_step(x)),
     if (is_few_elsewhere(x)) few_step(x, roles),
     if (protects) protect_steps(
-      x, roles, data, above(rare_measures) || is_few_elsewhere(x), alike
+      x, roles, data, above(rare_measures) || is_few_elsewhere(x) || rests_on_others(x, data), alike
     ),
     if (above("journalist")) paste0(
       "records_at_risk(population_risk(file), limit = ",
@@ -160,6 +160,7 @@ protect_steps <- function(x, roles, data, rare, alike) {
     looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
     linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
   }
+  if (!alike && rests_on_others(x, data)) linked <- c(linked, "rule = \"strict\"")
   # A stratum cannot be a key variable: each has its own rules.
   if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
   if ("unit_id" %in% names(few)) {
@@ -222,6 +223,13 @@ matches_step <- function(roles, k) {
 is_few_elsewhere <- function(x) {
   verdict <- x$estimates$verdict[x$estimates$measure == "k"]
   length(x$diagnostics$few_elsewhere) > 0 && any(verdict %in% c("above", "unclear"))
+}
+
+# Whether complete records are rare but for incomplete ones, which other rules than "strict" count
+# as matches. Tables of a database have no such rule.
+rests_on_others <- function(x, data) {
+  is.null(times_of(data)) &&
+    any(grepl(" would have too few matches .*without [0-9,]+ ", x$estimates$reason))
 }
 
 # The call that lists these records.

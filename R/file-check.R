@@ -32,22 +32,22 @@
 #'     limit, or all of it exceeds it}
 #'   \item{`"unclear"`}{the limit lies within the interval, the interval is not known to hold
 #'     ([population_risk()] says when), the weights do not sum to the population given, records
-#'     have enough matches only by few incomplete ones or with their own `id_vars`, all matches lack
+#'     have enough matches only by incomplete ones or with their own `id_vars`, all matches lack
 #'     a sensitive value, or released columns reveal key variables or are not compared, see below}
 #'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
-#' A missing value matches every value, so that a few incomplete records can be the only matches
-#' of hundreds. Measures that count matches are `"unclear"` if a record has too few matches without
-#' those that miss every key variable, or if more than 3% have too few without incomplete records
-#' that stand for more than 10 each (for more than 100 if they miss at most half of the key
-#' variables). This can happen after `suppress_cells(rule = "shared")`, whose suppressed values
-#' count as matches of others, but not under the other rules.
+#' A missing value matches every value, but who finds a record with all values of the target does
+#' not take it for an incomplete one. So k, l and counts of unique records are `"unclear"` if
+#' complete records have too few matches among themselves, or if more than 3% of the records rest on
+#' few that miss more, each on more than 10 (100 if these miss at most half of the key variables);
+#' `suppress_cells(rule = "strict")` prevents it. Strata, households and repeated `id_vars` are
+#' looked at one by one and all at once.
 #'
 #' Verdicts take missing values as unknown. If released columns reveal or narrow them, measures that
 #' count matches are `"unclear"`: a suppressed age is known from the year of birth. Nor is any
-#' verdict `"ok"` if a column without a role is more detailed than a key variable, as the age or
-#' the year of birth is than a group of ages: leave it out, or make it a key variable.
+#' verdict `"ok"` if a column without a role is more detailed than a key variable, as the age
+#' than its group: leave it out, or make it a key variable.
 #'
 #' A record of which the file has k like it has k like it in the population at least. So a limit of
 #' 0.05 on the journalist risk is kept for certain if no key has fewer than 20 records and no record
@@ -277,8 +277,14 @@ coded_page <- function(file, asked, labels = NULL, columns = TRUE) {
   asked$remedy <- file$remedy
   asked$n_suppressed <- sum(file$states$n_suppressed)
   asked$n_incomplete <- table$n_incomplete
-  if (columns || table$n_incomplete > 0) asked$coded <- coded_columns(table)
-  if (asked$missing == "wildcard" && table$n_incomplete > 0) {
+  asked[c("units", "stratum")] <- covering(file$data, file$roles)
+  kept <- file$protected$kept
+  asked$promised <- length(kept) > 0 && setequal(asked$keys, kept$keys) &&
+    n_records(file$data) == kept$n && sum(table$n_missing) == kept$n_missing &&
+    max(2, asked$limit$k) <= kept$k
+  apart <- length(asked$units) + length(asked$stratum) > 0
+  if (columns || table$n_incomplete > 0 || apart) asked$coded <- coded_columns(table)
+  if (asked$missing == "wildcard" && (table$n_incomplete > 0 || apart)) {
     asked$codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
     asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times
   }
@@ -375,19 +381,15 @@ extreme_measure <- function(rows) {
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
+  said <- told_of_page(file, asked)
+  before <- said$before
   asked$history <- file$history
-  seen <- without_blanks(file, asked)
-  before <- told_before(file, asked)
-  missing <- told_else(told_missing(file, seen, asked$keys), before)
-  before <- before[!told_pairs(before) %in% told_pairs(missing), ]
-  by_ids <- told_by_ids(file, rbind(missing, before))
-  before <- told_here(file, before)
-  asked$told_missing <- told_here(file, missing)
+  asked$told_missing <- said$missing
   finer <- finer_columns(told, file$roles)
   asked$finer_columns <- finer[!told_pairs(finer) %in% told_pairs(before), ]
   of_keys <- before$variable %in% asked$keys
   asked$told_before <- before[of_keys, ]
-  asked$told_by_order <- told_by_kept_order(file, seen, asked$keys)
+  asked$told_by_order <- said$order
   asked$not_compared <- not_compared(file, asked)
   asked$ignored <- file$ignored
   rows <- check_rows(found, asked)
@@ -411,7 +413,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing, told_by_columns = told,
-      told_before = asked$told_before, told_others = before[!of_keys, ], told_by_ids = by_ids,
+      told_before = asked$told_before, told_others = before[!of_keys, ], told_by_ids = said$by_ids,
       told_by_order = asked$told_by_order, few_elsewhere = few_elsewhere(found, asked),
       unit_id = asked$unit_id,
       finer_columns = asked$finer_columns, not_compared = asked$not_compared,
@@ -421,6 +423,20 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     ),
     call = this_call, roles = look_at_columns(file, asked$coded), drivers = check_drivers(found),
     contradictions = check_contradictions(rows, facts)
+  )
+}
+
+# What other columns of a file, and the order of its records, tell of missing and of protected
+# values, and what columns do that its release leaves out.
+told_of_page <- function(file, asked) {
+  seen <- without_blanks(file, asked)
+  before <- told_before(file, asked)
+  missing <- told_else(told_missing(file, seen, asked$keys), before)
+  before <- before[!told_pairs(before) %in% told_pairs(missing), ]
+  list(
+    missing = told_here(file, missing), before = told_here(file, before),
+    by_ids = told_by_ids(file, rbind(missing, before)),
+    order = told_by_kept_order(file, seen, asked$keys)
   )
 }
 

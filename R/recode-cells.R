@@ -160,27 +160,11 @@ finish_cells <- function(problem, levels, most) {
       cost = parts$base + settings$blank_price * parts$lift,
       n_suppressed = as.double(sum(lengths(blanks))), violating = NA_real_, n_unique = 0,
       smallest = as.double(min(finished$records$n_matches)),
-      within = within_limits(risks, settings) && !is_covered_by_few(finished$data, settings),
+      within = within_limits(risks, settings) && !rests_on_incomplete(finished$data, settings),
       finished = TRUE
     ),
     as.data.frame(measures)
   )
-}
-
-# TRUE if few incomplete records, which match everything, are all that keeps others from having too
-# few matches: the page of the file would not take its `k` for kept.
-is_covered_by_few <- function(data, settings) {
-  codes <- lapply(as.list(data)[settings$key_vars], function(column) {
-    replace(match(column, unique(column)), is_missing(column), 0L)
-  })
-  known <- Reduce(`+`, lapply(codes, function(code) code > 0L))
-  asked <- list(codes = codes, times = rep(1, length(known)), limit = settings$constraint["k"])
-  n_empty <- sum(known == 0)
-  few <- function() {
-    matches <- quietly(n_matches(data, settings$key_vars, missing = "wildcard"))$records$n_matches
-    any(matches[known > 0] - n_empty < settings$constraint$k)
-  }
-  n_empty > 0 && few() || !is.null(sparse_cover(asked, known))
 }
 
 # Limits beside k, of the finished file.
@@ -215,7 +199,8 @@ suppression_asked <- function(settings) {
   limits <- Filter(length, settings$constraint[c("l", "c", "t")])
   takes <- length(limits) && is.null(settings$hh_id) &&
     length(settings$key_vars) <= most_diverse_keys
-  c(settings$constraint["k"], roles, if (takes) c(limits, settings["sensitive"]))
+  others <- if (takes) c(limits, settings["sensitive"]) else Filter(length, settings["rule"])
+  c(settings$constraint["k"], roles, others)
 }
 
 # Cost of a recoding without suppression.

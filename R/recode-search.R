@@ -52,7 +52,8 @@
 #'
 #' @section Missing values:
 #' Missing is a value of its own up to the level that joins all values. With `blanks = "cells"` it
-#' matches every value, and recodings that rest on few such records are passed over.
+#' is, too, for the suppression (`rule = "strict"`). With `l`, `c` or `t` it matches every value, and
+#' recodings whose complete records rest on incomplete ones are passed over.
 #'
 #' @section Tables of a database:
 #' They and pattern tables are searched by their counts, for the limits `k`, `prop_unique` and
@@ -185,6 +186,8 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
       importance = check_cost_importance(ask$importance, table$variables)
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
+    # Otherwise incomplete records would be all that keeps complete ones from being rare.
+    if (any(table$n_missing > 0)) settings$rule <- "strict"
     check_result_names(settings)
     if (!is.null(times_of(data))) check_counts_do(settings, ask$file$table)
     fraction <- check_fraction(table$n, ask$pop_size, ask$sampling_fraction)

@@ -25,6 +25,16 @@ remedy_step <- function(x) {
   }
 }
 
+# What is known of the `n` records of a suppression whose originals had all values: at least `k`
+# originals match each of them in the `keys`, `n_missing` of whose values were suppressed.
+kept_by <- function(x, keys, n) {
+  complete <- all(x$variables$n_missing == 0) && length(x$settings$key_sets) == 1
+  if (x$settings$rule != "shared" && complete) {
+    n_missing <- sum(x$variables$n_suppressed[x$variables$variable %in% x$settings$key_sets[[1]]])
+    list(k = x$settings$k, keys = keys, n = n, n_missing = n_missing)
+  }
+}
+
 new_states <- function(variable, state, n_suppressed = 0, n_missing_before = NA) {
   n <- length(variable)
   frame(

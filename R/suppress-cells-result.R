@@ -15,14 +15,27 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   if (is.null(from)) from <- data
   told <- chain_told_by_columns(from, data, released, chain, settings$hh_id, earlier)
   n_blank_patterns <- n_blank_patterns(cells)
+  codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
   order_told <- if (is.null(lazy)) {
     if (length(earlier)) {
       chain_told(from, released, chain, settings$hh_id)
     } else {
       # Suppressed values that the order of the records reveals.
-      codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
       order_tells(data, codes, blanked_codes(codes, rows), settings$hh_id)
     }
+  }
+  # Under "own" the complete originals that match a complete record are complete in the release.
+  rests <- settings$rule == "shared" || settings$rule == "own" && any(table$n_missing > 0)
+  n_resting <- if (rests) {
+    asked <- c(
+      list(times = if (is.null(table$times)) rep(1, table$n_rows) else table$times),
+      list(limit = settings["k"]),
+      if (is.null(lazy)) covering(data, settings)["stratum"]
+    )
+    codes <- blanked_codes(codes, rows)
+    max(vapply(variables_of_sets(sets), function(set) n_resting(c(asked, list(codes = codes[set]))), 0))
+  } else {
+    0
   }
   if (!is.null(lazy)) {
     released <- blank_lazy(lazy, data, rows, table)
@@ -43,7 +56,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       bound_steps = found$bound_steps, n_improved = found$improved,
       n_blank_patterns = n_blank_patterns, missing = missing_cells(table, data),
       told_by_columns = told, told_by_order = order_told,
-      earlier = earlier
+      earlier = earlier, n_resting = n_resting
     ),
     call = this_call, data = with_sorted_levels(released, data), cells = cells,
     variables = variables,
@@ -57,6 +70,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       paste0("Every record has at least ", settings$k, " matches: no value is suppressed.")
     )
   }
+  if (settings$rule == "own" && n_resting > 0) inform_sdc("resting_records", resting_line(result))
   inform_told_suppressed(told_unasked(told), data, settings)
   if (is.null(lazy)) inform_order(order_told, shuffle_advice)
   result
@@ -86,6 +100,8 @@ blank_cells <- function(data, rows) {
   }
   data
 }
+
+variables_of_sets <- function(sets) lapply(sets$sets, function(set) sets$variables[set$columns])
 
 # One row per record; of several key sets the smallest numbers.
 suppression_records <- function(found, n) {
@@ -167,7 +183,7 @@ n_blank_patterns <- function(cells) {
 suppression_settings <- function(table, sets, links, settings) {
   of_file <- file_settings(
     table,
-    key_sets = lapply(sets$sets, function(set) sets$variables[set$columns]),
+    key_sets = variables_of_sets(sets),
     rule = settings$rule, k = settings$k, importance = settings$importance,
     linked = if (length(links$from)) frame(from = links$from, to = links$to),
     n_rounds = settings$n_rounds, missing = "wildcard", strata_var = settings$strata_var,

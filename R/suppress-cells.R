@@ -143,7 +143,7 @@
 #' differ from all others in variables that are never suppressed), `bad_argument` (importance or
 #' links of unknown variables, named), `unknown_key_var`, `bad_data`, `bad_column`, `too_large`
 #' (more than 64 variables). Messages: `nothing_to_do`, `identifying_key`, `determined_keys`,
-#' `told_by_order`, `heavy_suppression`, `large_households`, `single_households`.
+#' `told_by_order`, `heavy_suppression`, `large_households`, `single_households`, `resting_records`.
 #' @references
 #' Sweeney, L. (2002). Achieving k-anonymity privacy protection using generalization and
 #' suppression. International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5),

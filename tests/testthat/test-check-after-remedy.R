@@ -83,7 +83,11 @@ test_that("no second check condemns what a remedy cured, or passes a file that i
         expect_false(any(told$by %in% file[[2]]), info = info)
         good <- if (rule == "shared") c("ok", "unclear") else "ok"
         if (NROW(told)) good <- "unclear"
-        expect_true(of("k", "verdict") %in% good, info = info)
+        # Complete records that are rare but for incomplete ones, if the originals had these.
+        full <- stats::complete.cases(released[file[[2]]])
+        key <- do.call(paste, unname(as.data.frame(released)[full, file[[2]], drop = FALSE]))
+        rests <- any(table(key) < k) && (rule == "shared" || anyNA(file[[1]][file[[2]]]))
+        expect_true(of("k", "verdict") %in% if (rests) "unclear" else good, info = info)
         sure <- !anyNA(released[file[[2]]]) && of("k") >= 20
         kept <- sure || !gone && law$high[[6]] <= 0.05 && law$status[[6]] == "ok"
         expect_true(of("journalist", "verdict") %in% if (gone) {

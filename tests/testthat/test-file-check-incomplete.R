@@ -24,7 +24,7 @@ test_that("few incomplete records make no file safe", {
       value = 3, verdict = "unclear", reason = reason
     ), ignore_attr = TRUE)
   }
-  expect_match(of_k(twice)$reason, "^$")
+  expect_match(of_k(twice)$reason, "^500 records .* without 12 incomplete records$")
   # Each record twice, as a pattern: one more original is missing for k = 3.
   pairs <- pattern_table(rbind(data[1:500, ], data), names(data))
   expect_identical(of_k(pairs, k = 3)$verdict, "unclear")
@@ -43,46 +43,95 @@ test_that("counting without incomplete records names no column that the user did
   expect_match(page$estimates$reason[page$estimates$measure == "k"], "^600 records .* without 4")
 })
 
-test_that("what a remedy cured is unclear only if few suppressed values carry it", {
-  verdict <- function(data, keys, k, rule) {
-    cured <- quietly(suppress_cells(data[keys], keys, k = k, rule = rule))
-    after <- quietly(file_check(quietly(release_data(cured)), k = k))$estimates
-    after[after$measure == "k", c("verdict", "reason")]
+test_that("what a remedy cured is unclear only if suppressed or missing values carry it", {
+  judged <- function(data, keys, k, rule) {
+    told <- character()
+    cured <- quietly(withCallingHandlers(
+      suppress_cells(data[keys], keys, k = k, rule = rule),
+      sdcRisk_message_resting_records = function(m) told <<- conditionMessage(m)
+    ))
+    after <- quietly(file_check(quietly(release_data(cured)), k = k))
+    of_k <- after$estimates[after$estimates$measure == "k", ]
+    # Complete records, counted in base R.
+    key <- do.call(paste, cured$data[stats::complete.cases(cured$data[keys]), keys])
+    rare <- sum(table(key)[key] < k)
+    expect_identical(cured$diagnostics$n_resting, as.double(rare))
+    expect_identical(of_k$verdict, if (rare > 0) "unclear" else "ok")
+    expect_identical(length(told) > 0, rule == "own" && rare > 0)
+    strict <- any(grepl("rule = \"strict\"", after$next_steps, fixed = TRUE))
+    expect_identical(strict, rare > 0)
+    print <- paste(utils::capture.output(cured), collapse = " ")
+    list(rare = rare, reason = of_k$reason, print = print)
   }
+  of <- function(...) judged(...)$rare
+  expect_identical(of(nals_prison, keys, 5, "own"), 0L)
+  expect_identical(of(nals_prison, keys, 5, "shared"), 82L)
+  expect_identical(of(nals_prison, keys, 5, "strict"), 0L)
   adult_keys <- c("age", "workclass", "education_num", "occupation", "sex")
-  for (rule in c("own", "shared", "strict")) {
-    expect_identical(verdict(nals_prison, keys, 5, rule)$verdict, "ok")
-  }
-  expect_identical(verdict(adult, adult_keys, 3, "own")$verdict, "ok")
-  shared <- verdict(adult, adult_keys, 3, "shared")
-  expect_identical(shared$verdict, "unclear")
-  expect_match(shared$reason, "^4,609 records .* without 60 incomplete records$")
+  # 1,843 of the originals have no occupation.
+  own <- judged(adult, adult_keys, 3, "own")
+  expect_identical(own$rare, 4483L)
+  expect_identical(own$reason, paste(
+    "4,483 records would have too few matches without 7,684 incomplete records"
+  ))
+  expect_match(own$print, "4,483 complete records would have too few matches without incomplete")
+  expect_identical(of(adult, adult_keys, 3, "strict"), 0L)
 })
 
-# The rule in base R, each pair of records compared.
-verdict_in_base_r <- function(data, k) {
-  matches <- function(x) {
+test_that("values missing at random make no record safe, and a search does not rest on them", {
+  set.seed(7)
+  n <- 400
+  data <- data.frame(
+    a = sample(60, n, TRUE), b = sample(c("x", "y", "z"), n, TRUE), c = sample(3, n, TRUE)
+  )
+  data$a[sample(n, 28)] <- NA
+  found <- quietly(recode_search(data, k = 3, suppress = 0.2, blanks = "cells"))
+  expect_match(found$code[[1]], "rule = \"strict\"", fixed = TRUE, all = FALSE)
+  made <- quietly(apply_recoding(found, data))
+  key <- do.call(paste, as.data.frame(made))
+  expect_gte(min(table(key)), 3)
+  page <- quietly(file_check(made, k = 3))$estimates
+  expect_identical(page$verdict[page$measure == "k"], "ok")
+})
+
+# The rule in base R, each pair of records compared: matches of all records, within strata, of other
+# households or persons (`units`), and those of complete records.
+verdict_in_base_r <- function(data, k, stratum = NULL, units = list()) {
+  matches <- function(x, unit = NULL) {
     x <- as.matrix(x)
     vapply(seq_len(nrow(x)), function(i) {
       equal <- t(is.na(x) | x == rep(x[i, ], each = nrow(x))) | is.na(x[i, ])
-      sum(colSums(equal) == ncol(x))
+      fits <- colSums(equal) == ncol(x)
+      if (is.null(unit)) sum(fits) else length(unique(unit[fits]))
     }, 0)
   }
-  if (min(matches(data)) < k) {
+  few <- function(...) any(matches(...) < k)
+  within <- data
+  within$stratum <- stratum
+  if (few(data)) {
     return("above")
   }
   n_missing <- rowSums(is.na(data))
   p <- ncol(data)
-  without <- function(gone) sum(matches(data[!gone, , drop = FALSE]) < k)
-  if (any(n_missing == p) && without(n_missing == p) > 0) {
+  full <- stats::complete.cases(within)
+  if (few(within) || any(vapply(units, function(unit) few(data, unit), NA)) ||
+    few(data[n_missing < p, , drop = FALSE]) || few(data[n_missing == 0, , drop = FALSE]) ||
+    few(within[full, , drop = FALSE]) ||
+    any(vapply(units, function(unit) few(within, unit), NA))) {
     return("unclear")
   }
-  for (least in seq_len(p - 1)) {
-    gone <- n_missing >= least
-    each <- if (least > p / 2) 10 else 100
-    if (any(gone) && without(gone) > max(0.03 * nrow(data), each * sum(gone))) {
-      return("unclear")
-    }
+  # Few records that miss much, each of which carries many.
+  carried <- function(levels, data, units) {
+    any(vapply(levels, function(least) {
+      gone <- n_missing >= least
+      each <- if (least > p / 2) 10 else 100
+      alone <- lapply(units, function(unit) matches(data[!gone, , drop = FALSE], unit[!gone]) < k)
+      any(gone) && sum(Reduce(`|`, alone)) > max(0.03 * nrow(data), each * sum(gone))
+    }, NA))
+  }
+  if (carried(seq_len(p)[-c(1, p)], data, list(NULL)) ||
+    length(units) && carried(seq_len(p), within, units)) {
+    return("unclear")
   }
   "ok"
 }
@@ -111,6 +160,55 @@ test_that("the verdict on k is that of the rule in base R", {
     verdict
   }, "")
   expect_true(all(c("above", "unclear") %in% verdicts))
+})
+
+test_that("strata, households, persons and missing values are counted at once", {
+  verdicts <- vapply(seq_len(120), function(seed) {
+    set.seed(seed)
+    n <- sample(20:60, 1)
+    keys <- data.frame(a = sample(sample(2:4, 1), n, TRUE), b = sample(2, n, TRUE))
+    if (seed %% 2) keys$a[sample(n, 1 + seed %% 3)] <- NA
+    k <- 2 + seed %% 2
+    roles <- data.frame(
+      hh = sample(n %/% sample(1:4, 1), n, TRUE), who = sample(n %/% sample(1:3, 1), n, TRUE),
+      part = sample(c("S", "T"), n, TRUE, c(0.8, 0.2))
+    )
+    used <- rep(c(seed %/% 2, seed %/% 4, seed %/% 8) %% 2 == 1)
+    names <- list(hh_id = "hh", id_vars = "who", strata_var = "part")[used]
+    file <- cbind(keys, roles[unlist(names)])
+    file <- quietly(do.call(sdc_file, c(list(file, c("a", "b")), names)))
+    page <- quietly(file_check(file, k = k))
+    of_k <- page$estimates[page$estimates$measure == "k", ]
+    # What other columns reveal is another question.
+    told <- grepl("reveal", of_k$reason)
+    verdict <- verdict_in_base_r(
+      keys, k, if (used[[3]]) roles$part, as.list(roles[c("hh", "who")][used[1:2]])
+    )
+    if (!told) expect_identical(of_k$verdict, verdict, info = seed)
+    if (told) "told" else verdict
+  }, "")
+  expect_gte(min(table(factor(verdicts, c("ok", "above", "unclear")))), 10)
+})
+
+test_that("one match is the record itself, within a stratum too", {
+  data <- data.frame(a = 1:6, part = c("S", "T"))
+  page <- quietly(file_check(sdc_file(data, "a", strata_var = "part"), k = 1))$estimates
+  expect_identical(page$verdict[page$measure == "k"], "ok")
+  e <- tryCatch(suppress_cells(sdc_file(
+    cbind(data, other = 1), "a", strata_var = c("part", "other")
+  ), k = 2), sdcRisk_error = identity)
+  expect_match(conditionMessage(e), "2 values of type character were given", fixed = TRUE)
+})
+
+test_that("incomplete records make no file diverse", {
+  data <- data.frame(a = c(rep(1:60, each = 3), NA), b = "x", s = c(rep("p", 180), "q"))
+  page <- quietly(file_check(
+    sdc_file(data, c("a", "b"), sensitive = "s"), limit = list(k = 3, l = 2, n_homogeneous = 0)
+  ))$estimates
+  page <- page[match(c("k", "l", "n_homogeneous"), page$measure), ]
+  expect_identical(page$verdict, c("ok", "unclear", "unclear"))
+  reason <- "180 records would match too few sensitive values without 1 incomplete record"
+  expect_identical(page$reason, c("", reason, reason))
 })
 
 test_that("the summary of an incomplete file has no empty columns of its key variables", {

@@ -25,7 +25,8 @@ finished_by_hand <- function(data, levels, node, k, price) {
     step <- levels[[v]]$steps[[node[[v]] + 1]]$expr
     if (node[[v]] > 0) recoded[[v]] <- eval(step, list(x = data[[v]]), baseenv())
   }
-  released <- suppressMessages(suppress_cells(recoded, k = k))$data
+  rule <- if (anyNA(data)) "strict" else "own"
+  released <- suppressMessages(suppress_cells(recoded, k = k, rule = rule))$data
   text <- function(x) addNA(factor(as.character(x)))
   n <- nrow(data)
   parts <- lapply(names(data), function(v) {

@@ -1,0 +1,107 @@
+# Matches without incomplete records. A missing value matches every value, but who finds a record
+# with all values of the target takes it for no other. `asked` has `codes` of the key variables, 0
+# for missing, `times` that each record stands for, the `limit` on k, and what covering() gives.
+
+# Number of key variables that each record has.
+n_known <- function(codes) Reduce(`+`, lapply(codes, function(code) code > 0L))
+
+# Number of complete records with too few matches among themselves.
+n_resting <- function(asked) {
+  complete <- n_known(asked$codes) == length(asked$codes)
+  if (all(complete)) 0 else n_with_few_matches(asked, complete)
+}
+
+# TRUE if the page of the file would not take its `k` for kept, as it rests on incomplete records.
+rests_on_incomplete <- function(data, settings) {
+  codes <- lapply(as.list(data)[settings$key_vars], function(column) {
+    replace(match(column, unique(column)), is_missing(column), 0L)
+  })
+  known <- n_known(codes)
+  asked <- c(
+    list(codes = codes, times = rep(1, length(known)), limit = settings$constraint["k"]),
+    covering(data, settings)["stratum"]
+  )
+  n_resting(asked) > 0 || any(known == 0) && n_with_few_matches(asked, known > 0) > 0 ||
+    !is.null(sparse_cover(asked, known))
+}
+
+# Numbers of what records have in common that are no matches of each other, `units` by name: of a
+# household or a person; and of those that alone can match, the `stratum`, 0 for missing.
+covering <- function(data, roles) {
+  number <- function(name) {
+    x <- as_bare(data[[name]])
+    replace(match(x, unique(x)), is.na(x), 0L)
+  }
+  there <- function(names) rlang::set_names(intersect(as.character(names), names(data)))
+  # Who lives with whom is not known without a number.
+  units <- lapply(there(c(roles$hh_id, roles$id_vars)), function(name) {
+    code <- number(name)
+    replace(code, code == 0L, -which(code == 0L))
+  })
+  repeated <- vapply(units, anyDuplicated, 0L) > 0
+  strata <- there(roles$strata_var)
+  list(units = units[repeated], stratum = if (length(strata)) number(strata))
+}
+
+# Number of records that have too few matches without those that miss at least so many key variables
+# as one of `levels` says, if these carry more than 3% of the records and each of them more than 10
+# (or 100, if at most half of the key variables are missing), NULL otherwise. Suppression spreads
+# its values: in five real files at most one record rests on each under the rule "own".
+sparse_cover <- function(asked, known, levels = seq_along(asked$codes)[-c(1, p)]) {
+  p <- length(asked$codes)
+  n <- sum(asked$times)
+  for (n_missing in levels) {
+    sparse <- p - known >= n_missing
+    n_sparse <- sum(asked$times[sparse])
+    each <- if (n_missing > p / 2) 10 else 100
+    if (n_sparse == 0) break
+    if (n_sparse * each < n) {
+      alone <- n_with_few_matches(asked, !sparse)
+      if (alone > 0.03 * n && alone > each * n_sparse) {
+        return(list(n = alone, n_sparse = n_sparse))
+      }
+      if (alone <= 0.03 * n) break
+    }
+  }
+}
+
+# Number of the records `kept` that have too few matches among themselves.
+n_with_few_matches <- function(asked, kept) {
+  if (!any(kept)) {
+    return(0)
+  }
+  units <- if (length(asked$units)) asked$units else list(NULL)
+  few <- lapply(units, function(unit) {
+    few_matches(matches_among(asked, kept, unit = unit, stratum = asked$stratum), asked$limit$k)
+  })
+  sum(asked$times[kept][Reduce(`|`, few)])
+}
+
+few_matches <- function(matches, k) judged_rows(matches)$n_matches < max(2, k)
+
+matches_among <- function(asked, kept, sensitive = NULL, unit = NULL, stratum = NULL) {
+  data <- coded_keys(asked, kept)
+  # A missing stratum is any.
+  data$stratum <- if (!is.null(stratum)) replace(stratum, stratum == 0L, NA)[kept]
+  keys <- data
+  times <- asked$times[kept]
+  if (any(times > 1)) {
+    data$n <- as_count(times)
+    data <- new_pattern_table(data, names(keys), NULL, NULL, NULL)
+  }
+  # These columns are no names of the user's.
+  names <- sprintf("sensitive%d", seq_along(sensitive))
+  data[names] <- lapply(asked$coded[sensitive], function(column) {
+    replace(column$codes, column$codes == 0L, NA)[kept]
+  })
+  data$unit <- unit[kept]
+  suppressMessages(n_matches(
+    data, names(keys), sensitive = if (length(names)) names, hh_id = if (!is.null(unit)) "unit"
+  ))
+}
+
+# The key variables of the records `kept` as codes, NA if missing.
+coded_keys <- function(asked, kept = TRUE) {
+  keys <- lapply(asked$codes, function(code) replace(code, code == 0L, NA)[kept])
+  do.call(frame, rlang::set_names(keys, paste0("key", seq_along(keys))))
+}
