@@ -41,7 +41,7 @@ remedy_code <- function(state, limit) {
     return("")
   }
   k <- if (is.null(limit$k)) 3 else limit$k
-  if (identical(state$kind, "sdcMicroObj")) {
+  if (is_sdcmicro(get0(state$name, globalenv(), inherits = FALSE))) {
     return(paste0(
       name_code(state$name), " <- sdcMicro::kAnon(", name_code(state$name), ", k = ",
       number_code(k), ")"
@@ -54,6 +54,7 @@ remedy_code <- function(state, limit) {
       "recode_search(", file, ", k = ", number_code(k),
       ", suppress = 0.02) |> apply_recoding() |> suppress_cells("
     ) else paste0("suppress_cells(", file, ", "), "k = ", number_code(k),
+    if (!is.null(state$page$l)) paste0(", l = ", number_code(state$page$l)),
     if (!is.null(state$page$max_risk)) paste0(", max_risk = ", number_code(state$page$max_risk)),
     ") |> release_data()"
   ))

@@ -27,6 +27,7 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
     return(NULL)
   }
   columns <- own_columns(file$data)
+  run$most_rows <- max(run$most_rows, nrow(file$data))
   if (is.null(parent)) run$past <- c(run$past, columns)
   state <- list(
     name = name, file = file, columns = columns, pointers = addresses_of(columns),
@@ -246,12 +247,13 @@ identifying_columns <- function(file, parent = NULL) {
 # Fresh columns that are an identifier under another name, or with letters before or after it.
 copied_ids <- function(run, columns, parent) {
   fresh <- columns[!names(columns) %in% c(names(parent$columns), names(run$ids))]
-  is_copy <- function(column) {
-    any(vapply(run$ids, function(id) {
-      is.atomic(column) && length(column) == length(id) && varies(id) && holds_id(column, id)
-    }, NA))
-  }
-  names(Filter(is_copy, fresh))
+  names(Filter(function(column) holds_any(column, run$ids), fresh))
+}
+
+holds_any <- function(column, ids) {
+  any(vapply(ids, function(id) {
+    is.atomic(column) && length(column) == length(id) && varies(id) && holds_id(column, id)
+  }, NA))
 }
 
 holds_id <- function(column, id) {
@@ -277,14 +279,39 @@ numbered_columns <- function(run, columns, parent) {
     return(NULL)
   }
   known <- c(run$ids, parent$columns[parent$ids])
-  fresh <- Filter(numbers_records, columns[!names(columns) %in% names(parent$columns)])
-  old <- function(column) any(vapply(known, function(id) isTRUE(all.equal(id, column)), NA))
-  c(intersect(parent$numbered, names(columns)), names(Filter(Negate(old), fresh)))
+  fresh <- columns[!names(columns) %in% names(parent$columns)]
+  if (!draws_numbers(run, parent, names(fresh))) {
+    fresh <- Filter(numbers_records, fresh)
+  }
+  c(intersect(parent$numbered, names(columns)), names(Filter(function(column) {
+    !holds_any(column, known)
+  }, fresh)))
+}
+
+# TRUE if a line makes columns of nothing but the size of a frame and chance.
+draws_numbers <- function(run, parent, fresh) {
+  code <- run$parsed$code[[run$at]]
+  drawn <- any(all.names(code) %in% c(
+    "sample", "sample.int", "runif", "rnorm", "seq_len", "seq_along", "row_number"
+  ))
+  uses <- setdiff(all.vars(code), c(parent$name, fresh))
+  is_number <- function(name) {
+    value <- get0(name, globalenv(), inherits = FALSE)
+    is.null(value) || is.atomic(value) && length(value) == 1
+  }
+  drawn && !any(uses %in% c(names(parent$columns), names(run$ids))) &&
+    all(vapply(uses, is_number, NA))
 }
 
 numbers_records <- function(x) {
+  if (is.character(x)) {
+    if (!grepl("^[0-9]+$", x[1])) {
+      return(FALSE)
+    }
+    x <- suppressWarnings(as.double(x))
+  }
   is.numeric(x) && !is.object(x) && length(x) > 1 && isTRUE(x[[2]] - x[[1]] == 1) &&
-    all(x == x[[1]] + seq_along(x) - 1)
+    isTRUE(all(x == x[[1]] + seq_along(x) - 1))
 }
 
 # Compares a frame with its parent: roles kept, and faults.
@@ -314,16 +341,21 @@ descend <- function(run, state, parent) {
   state
 }
 
-# A plain data frame of all records or some, made of a file with roles. A release needs no roles.
+# A plain data frame of all records or some, made of a file with roles.
 made_plain <- function(value, parent, run) {
   if (is.null(parent) || !is.data.frame(value) || inherits(value, "sdc_file")) {
     return(FALSE)
   }
-  released <- isTRUE(parent$file$forgotten) ||
-    "release_data" %in% all.names(run$parsed$code[[run$at]])
   same <- nrow(value) == nrow(parent$file$data) || setequal(names(value), names(parent$columns))
-  !released && same && parent$classed && parent$kind == "sdc_file" &&
+  same && parent$classed && parent$kind == "sdc_file" && !needs_no_roles(run, parent) &&
     !is_summary(run, value, parent) && all(parent$file$roles$key_vars %in% names(value))
+}
+
+# A release, or what a line makes of a frame that never had roles.
+needs_no_roles <- function(run, parent) {
+  reads <- all.names(run$parsed$code[[run$at]])
+  isTRUE(parent$file$forgotten) || "release_data" %in% reads ||
+    any(reads %in% names(run$others)) && !parent$name %in% reads
 }
 
 roles_gone <- function(run, name, parent, columns) {

@@ -15,9 +15,16 @@ columns_of <- function(x) {
 
 addresses_of <- function(columns) vapply(columns, rlang::obj_address, "")
 
-# Objects made by reference change their columns and names in place, but not this list.
+# Objects made by reference change their columns and names in place, but not this list. Columns that
+# are frames, or lists of single values, are those in them.
 own_columns <- function(data) {
   columns <- as.list(unclass(data))
+  if (any(vapply(columns, is.list, NA))) {
+    columns <- unlist(lapply(columns, function(x) {
+      single <- is.list(x) && all(lengths(x) == 1) && all(vapply(x, is.atomic, NA))
+      if (is.data.frame(x)) own_columns(x) else list(if (single) unlist(x) else x)
+    }), recursive = FALSE)
+  }
   # A second column of a name, as by cbind(), is one of its own.
   names(columns) <- make.unique(paste0(names(columns)))
   columns

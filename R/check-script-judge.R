@@ -39,6 +39,9 @@ judged_page <- function(file, limit) {
     class(file$data) <- "data.frame"
     file$codes <- new.env(parent = emptyenv())
   }
+  # As on the page by default.
+  by_default <- setequal(names(limit), c("k", "journalist")) && limit$journalist == 0.05
+  if (by_default && !is.null(file$roles$sensitive)) limit$l <- 2
   rows <- limit_rows(file, limit)
   # Weights and population are not known of every file: the journalist's limit is for those.
   rows <- rows[!is.na(rows$limit) & (rows$verdict != "not judged" | rows$measure == "k"), ]
@@ -48,7 +51,8 @@ judged_page <- function(file, limit) {
   journalist <- above & rows$measure == "journalist"
   list(
     rows = rows, n = n, k = rows$value[match("k", rows$measure)], keys = file$roles$key_vars,
-    recode = recode_first(n_above, n), max_risk = if (any(journalist)) limit$journalist
+    recode = recode_first(n_above, n), max_risk = if (any(journalist)) limit$journalist,
+    l = if (any(above & rows$measure == "l") && is.null(file$roles$hh_id)) limit$l
   )
 }
 

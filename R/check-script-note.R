@@ -46,6 +46,17 @@ note_writing <- function(run, name, frame) {
   if (is.null(place) || !is_temporary(place)) note_written(run, written, name)
 }
 
+# The workspace that quit(save = "yes") writes.
+note_image <- function(run) {
+  values <- Filter(is_followable, bound_values(globalenv()))
+  note_written(run, Map(function(value, name) {
+    list(
+      value = value, variable = name, place = ".RData", hash = frame_hash(value),
+      row_names = written_names("save", value, environment())
+    )
+  }, values, names(values)), "quit")
+}
+
 # The row names that a writer writes, NULL if none or if they are 1, 2, ...
 written_names <- function(name, value, frame) {
   asked <- get0("row.names", frame, inherits = FALSE)

@@ -38,7 +38,7 @@ parse_script <- function(lines) {
       conditionMessage(parsed), regexec("<text>:([0-9]+):([0-9]+)", conditionMessage(parsed))
     )[[1]]
     at <- if (length(at)) as.integer(at[-1]) else c(1L, 1L)
-    at[[1]] <- max(1L, min(at[[1]], length(lines)))
+    at <- pmax(1L, c(min(at[[1]], length(lines)), at[[2]]))
     return(list(
       code = list(),
       error = finding(at, "syntax_error", "R cannot read the script from here, and ran none of it.")

@@ -25,6 +25,7 @@
 #   seeded       whether a seed is set; `seeded_before` and `rng`, the state, before this expression
 #   public       where a seed was set that everyone knows who has the script
 #   calibrated   the line of the last calibration
+#   most_rows    records of the largest frame
 #   looking      whether the check itself runs, whose calls are not the script's
 #   in_words, fixes_in_words   texts and code to be told, all of whose names are `words`
 #   findings, frames   what is to be told
@@ -37,7 +38,7 @@ run_script <- function(lines, limit, log) {
     public = NULL, calibrated = NULL, looking = FALSE,
     texts = list(), writing = NULL, where = NULL, lost = NULL, places = list(), held = list(),
     held_before = list(), ids = list(), past = list(), protected = list(), back = NULL,
-    folder = folder_state(), known = character(), findings = list(),
+    folder = folder_state(), known = character(), findings = list(), most_rows = 0,
     frames = list(), cost = 0
   ), parent = emptyenv())
   stray_comments(run)
@@ -105,6 +106,7 @@ watched_call <- function(run, kind, name, what) {
       draw = note_draw(run, name, what),
       compare = note_comparison(run, what),
       quit = {
+        if (identical(get("save", what), "yes")) note_image(run)
         look(run)
         note_end(run)
         look_back(run)
@@ -267,6 +269,7 @@ stray_comments <- function(run) {
 # are held so that their addresses stay theirs.
 other_frame <- function(run, value, code, hash) {
   if (any(all.names(code) %in% script_readers)) run$past <- c(run$past, columns_of(value))
+  run$most_rows <- max(run$most_rows, NROW(value))
   list(
     address = rlang::obj_address(value), columns = columns_of(value), at = run$at,
     read = any(all.names(code) %in% script_readers), hash = hash, adopted = FALSE,

@@ -94,6 +94,10 @@ is_secret <- function(run, name) {
     return(FALSE)
   }
   number <- suppressWarnings(as.double(name))
+  pieces <- strsplit(name, "[^[:alnum:]]+")[[1]]
+  if (length(pieces) > 1 && any(pieces %in% unlist(lapply(run$ids, as.character)))) {
+    return(TRUE)
+  }
   holds <- function(column) {
     if (is.factor(column)) {
       name %in% levels(column)

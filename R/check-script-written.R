@@ -19,6 +19,10 @@ look_at_written <- function(run, one) {
       one[c("value", "variable", "hash")] <- list(part, "", frame_hash(part))
       look_at_written(run, one)
     }
+    # Record by record.
+    if (!any(vapply(value, is_followable, NA)) && is_many(run, one$place, length(value))) {
+      written_otherwise(run, "A list is written with as many parts as a file has records.", names)
+    }
   } else if (may_hold_records(value)) {
     written_otherwise(run, "A line writes an object other than a data frame.", names)
   }
@@ -232,12 +236,15 @@ written_row_names <- function(run, state, names, row_names) {
     return(invisible())
   }
   groups <- unique(sub("[.][0-9]+$", "", row_names))
-  made <- all(grepl("^[0-9.]+$", groups)) || length(groups) < length(row_names) / 2
+  # rbind() adds a digit to those that occur twice.
+  numbers <- suppressWarnings(as.double(sub("[.].*", "", groups)))
+  named <- if (nzchar(state$name)) get0(state$name, globalenv(), inherits = FALSE)
+  made <- isTRUE(all(numbers <= 10 * run$most_rows)) || length(groups) < length(row_names) / 2
   if (length(row_names) && (!made || any(vapply(run$ids, as_known, NA)))) {
     add_finding(run, "identifier_written", paste0(
       frame_words(state$name), " is written with its row names, which identify persons or ",
       "households."
-    ), paste0("rownames(", name_code(state$name), ") <- NULL")[nzchar(state$name)], names = names)
+    ), paste0("rownames(", name_code(state$name), ") <- NULL")[is.data.frame(named)], names = names)
   }
 }
 
@@ -268,18 +275,11 @@ renumbered_code <- function(state) {
 written_told <- function(run, state, names) {
   told <- state$told
   if (is.null(told)) {
-    roles <- state$file$roles
-    data <- state$file$data
-    data <- data[setdiff(names(data), setdiff(unlist(roles), roles$key_vars))]
-    told <- told_unasked(told_by_columns(data, NULL, roles$key_vars, pairs = FALSE))
-    told <- told[told$share >= 0.5, ]
-    if (length(state$was) || length(state$file$history)) {
-      told <- told[!told$by %in% made_of_released(told, data, roles$key_vars), ]
-    }
+    told <- told_of_written(state)
     if (isTRUE(state$whole)) run$followed[[state$name]]$told <- told
   }
-  for (by in unique(told$by)) {
-    of <- told[told$by == by, ]
+  for (by in unique(told$columns$by)) {
+    of <- told$columns[told$columns$by == by, ]
     add_finding(
       run, "told_by_column", paste0(
         frame_words(state$name), " is written with ", quote_names(by), ", which",
@@ -288,6 +288,39 @@ written_told <- function(run, state, names) {
       ), without_code(run, state$name, by), names = names
     )
   }
+  protected <- told$protected[!told$protected$by %in% told$columns$by, ]
+  for (by in unique(protected$by)) {
+    columns <- intersect(strsplit(by, " + ", fixed = TRUE)[[1]], names(state$columns))
+    add_finding(
+      run, "told_by_column", paste0(
+        frame_words(state$name), " is written with columns that reveal protected or missing ",
+        "values: ", told_words(protected[protected$by == by, ]), "."
+      ), without_code(run, state$name, columns), names = names
+    )
+  }
+  if (told$order) {
+    add_finding(run, "limit_unclear", paste(
+      frame_words(state$name),
+      "is written in an order of its records that reveals protected or missing values."
+    ), names = names)
+  }
+}
+
+# Columns that are more detailed than a key variable, those that reveal `protected` values, as the
+# page finds them, and whether the `order` of the records does.
+told_of_written <- function(state) {
+  file <- state$file
+  roles <- file$roles
+  data <- file$data[setdiff(names(file$data), setdiff(unlist(roles), roles$key_vars))]
+  told <- told_unasked(told_by_columns(data, NULL, roles$key_vars, pairs = FALSE))
+  told <- told[told$share >= 0.5, ]
+  if (length(state$was) || length(file$history)) {
+    told <- told[!told$by %in% made_of_released(told, data, roles$key_vars), ]
+  }
+  asked <- coded_page(file, list(missing = "wildcard", p = 1), labels_of_file(file))$asked
+  said <- told_of_page(file, asked)
+  protected <- told_unasked(rbind(said$missing, said$before))
+  list(columns = told, protected = protected, order = anyNA(said$order$by))
 }
 
 # Columns that are made of the released key variables and reveal nothing more: all records with
@@ -315,7 +348,8 @@ written_unknown <- function(run, value, names, one) {
   numbers <- vapply(columns, numbers_records, NA)
   ids_found(run, names(columns)[is_id | names(columns) %in% names(run$ids) & !numbers],
     one$variable, names)
-  if (is_many(run, one$place, NROW(columns[[1]]))) {
+  # A transposed file has a column for each record.
+  if (is_many(run, one$place, max(NROW(columns[[1]]), length(columns)))) {
     add_finding(run, "not_followed", paste(
       "A data frame is written that this check cannot follow back to a file with roles: it is a",
       "table, or its columns have other names and values. It was not judged."

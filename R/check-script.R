@@ -67,16 +67,20 @@
 #'
 #' Text has no columns: what `writeLines()`, `cat()`, `write()`, `writeBin()`, `writeChar()`,
 #' `dump()`, `sink()` and `capture.output()` write to a file, and packages by these,
-#' is `not_followed`, from 20 lines or values on, and so are vectors, matrices and models of that
-#' length. Writers of other packages than base R, readr,
+#' is `not_followed`, from 20 lines or values on, and so are vectors, lists, matrices and models of
+#' that length. Writers of other packages than base R, readr,
 #' haven, data.table, arrow, foreign, jsonlite, openxlsx and writexl are not known: a file in the
 #' working folder that such a function makes or changes is `not_followed`, and one elsewhere is not
-#' seen. Files in the session's temporary folder are judged when base R, fs or zip copies, moves or
-#' packs them into another one. A copy of a file that the script did not write is `not_followed`.
+#' seen. Pictures and reports (HTML, PDF, Word) are not looked at. Files in the session's temporary
+#' folder are judged when base R, fs or zip copies, moves or packs them into another one. A copy of a file that the script did not write is `not_followed`.
 #' Data frames in attributes, environments, functions and objects, as in a picture of ggplot2, are
 #' `original_written` if they are above a limit or have identifiers.
 #'
-#' Row names are identifiers if they are text that R did not make, or the values of an identifier. A
+#' What other columns of a written file, and the order of its records, tell of protected or missing
+#' values is looked for as by [file_check()]; two columns that add up to a number are not.
+#'
+#' Row names are identifiers if they are text that R did not make, numbers beyond ten times the
+#' records of any frame, or the values of an identifier. A
 #' seed is public if it is a number in the script, or computed of such numbers alone. Continuous
 #' variables count as protected after a remedy such as [microaggregate()], and those with the role
 #' `num_vars` if a line leaves them fewer values.

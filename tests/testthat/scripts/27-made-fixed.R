@@ -2,7 +2,7 @@
 library(sdcRisk)
 prison <- nals_prison[c("CASEID", "CENREG", "DAGE3", "EDUC3", "GENDER", "SCORE")]
 people <- sdc_file(prison, key_vars = c(CENREG, DAGE3, EDUC3, GENDER), id_vars = CASEID)
-released <- release_data(suppress_cells(people, k = 3), shuffle = FALSE)
+released <- release_data(suppress_cells(people, k = 3))
 released$north <- ifelse(released$CENREG < 3, "north", "south")
 released$part <- ifelse(released$GENDER == 1, "a", "b")
 released$both <- interaction(released$CENREG, released$GENDER)

@@ -13,4 +13,4 @@ released <- release_data(suppress_cells(people, k = 3), shuffle = FALSE)
 twice <- cbind(released, people["DAGE3"]) #> value_returned
 moved <- release_data(invariant_pram(people, max_match_prob = 0.4), shuffle = FALSE)
 for (v in keys) moved[[v]] <- people[[v]]
-write.csv(moved, "moved.csv", row.names = FALSE) #> value_returned
+write.csv(moved, "moved.csv", row.names = FALSE) #> value_returned limit_unclear
