@@ -448,9 +448,7 @@ uncounted_release <- function(x, arg) {
   if (inherits(x, "sdc_suppress_cells")) {
     # Blanks can be any value, where the function knows of that.
     file$defaults <- list(missing = "wildcard")
-    file$protected <- list(
-      suppressed = x$estimates$n_suppressed, kept = kept_by(x, keys, n_records(file$data))
-    )
+    file$protected <- list(suppressed = x$estimates$n_suppressed, kept = kept_by(x, keys))
   }
   file
 }

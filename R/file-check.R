@@ -279,9 +279,8 @@ coded_page <- function(file, asked, labels = NULL, columns = TRUE) {
   asked$n_incomplete <- table$n_incomplete
   asked[c("units", "stratum")] <- covering(file$data, file$roles)
   kept <- file$protected$kept
-  asked$promised <- length(kept) > 0 && setequal(asked$keys, kept$keys) &&
-    n_records(file$data) == kept$n && sum(table$n_missing) == kept$n_missing &&
-    max(2, asked$limit$k) <= kept$k
+  asked$promised <- length(kept) > 0 && setequal(asked$keys, kept$keys) && table$n == kept$n &&
+    sum(table$n_missing) == kept$n_missing && max(2, asked$limit$k) <= kept$k
   apart <- length(asked$units) + length(asked$stratum) > 0
   if (columns || table$n_incomplete > 0 || apart) asked$coded <- coded_columns(table)
   if (asked$missing == "wildcard" && (table$n_incomplete > 0 || apart)) {

@@ -27,11 +27,11 @@ remedy_step <- function(x) {
 
 # What is known of the `n` records of a suppression whose originals had all values: at least `k`
 # originals match each of them in the `keys`, `n_missing` of whose values were suppressed.
-kept_by <- function(x, keys, n) {
+kept_by <- function(x, keys) {
   complete <- all(x$variables$n_missing == 0) && length(x$settings$key_sets) == 1
   if (x$settings$rule != "shared" && complete) {
     n_missing <- sum(x$variables$n_suppressed[x$variables$variable %in% x$settings$key_sets[[1]]])
-    list(k = x$settings$k, keys = keys, n = n, n_missing = n_missing)
+    list(k = x$settings$k, keys = keys, n = x$settings$n, n_missing = n_missing)
   }
 }
 
