@@ -324,7 +324,7 @@ has_few_uniques <- function(x) {
     unlist(e[grep("^n_below_|^n_violations_before$", names(e))])
   }
   apart <- outer(n_unique, as.double(few), `-`)
-  any(are_few(abs(c(n_unique, x$settings$n - n_unique, apart))))
+  any(are_few(abs(c(n_unique, x$settings$n - n_unique, apart))), na.rm = TRUE)
 }
 
 # Numbers as multiples of 1, 2 or 5 times a power of ten, at least a `share` of what they are about.

@@ -60,7 +60,7 @@ declare_measure(
     law_lines(x$diagnostics$law), told_line(x$diagnostics$told_by_columns, "suppressed values"),
     order_line(x),
     if (!is.null(x$diagnostics$cheaper)) paste(heavy_words(x), collapse = " "),
-    if (x$diagnostics$n_resting > 0) resting_line(x),
+    if (rule == "own" && x$diagnostics$n_resting > 0) resting_line(x),
     if (n_single_candidate > 0) {
       paste0(
         "An intruder who knows a person's original values can still identify ",

@@ -30,7 +30,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
     asked <- c(
       list(times = if (is.null(table$times)) rep(1, table$n_rows) else table$times),
       list(limit = settings["k"]),
-      if (is.null(lazy)) covering(data, settings)["stratum"]
+      covering(data, settings)["stratum"]
     )
     codes <- blanked_codes(codes, rows)
     max(vapply(variables_of_sets(sets), function(set) n_resting(c(asked, list(codes = codes[set]))), 0))
