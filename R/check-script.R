@@ -72,7 +72,8 @@
 #' haven, data.table, arrow, foreign, jsonlite, openxlsx and writexl are not known: a file in the
 #' working folder that such a function makes or changes is `not_followed`, and one elsewhere is not
 #' seen. Pictures and reports (HTML, PDF, Word) are not looked at. Files in the session's temporary
-#' folder are judged when base R, fs or zip copies, moves or packs them into another one. A copy of a file that the script did not write is `not_followed`.
+#' folder are judged when base R, fs or zip copies, moves or packs them into another one. A copy of
+#' a file that the script did not write is `not_followed`.
 #' Data frames in attributes, environments, functions and objects, as in a picture of ggplot2, are
 #' `original_written` if they are above a limit or have identifiers.
 #'

@@ -33,7 +33,9 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       covering(data, settings)["stratum"]
     )
     codes <- blanked_codes(codes, rows)
-    max(vapply(variables_of_sets(sets), function(set) n_resting(c(asked, list(codes = codes[set]))), 0))
+    max(vapply(variables_of_sets(sets), function(set) {
+      n_resting(c(asked, list(codes = codes[set])))
+    }, 0))
   } else {
     0
   }
