@@ -95,9 +95,9 @@
 #' Frames are compared by the addresses of their columns, and judged anew only if values of a key
 #' variable have changed; a frame that is a part of the records of another is judged when it is
 #' written. In five scripts of 200 lines on 100,000 records that write one release, the check added
-#' 12% to the processor time where lines print figures, nothing where they fit models, 26% where
-#' they make 90 data frames, 32% where they add columns, take parts and copies, and 54% where they
-#' change a data.table (medians of three pairs of runs by `dev/benchmarks/scripts.R` of the
+#' 12% to the processor time where lines print figures, nothing where they fit models, 35% where
+#' they make 90 data frames, 41% where they add columns, take parts and copies, and 64% where they
+#' change a data.table (medians of two or three pairs of runs by `dev/benchmarks/scripts.R` of the
 #' sources). The process lets its memory grow sooner than R does (`R_GC_MEM_GROW = 3`, if it is not
 #' set), which saves time with as much memory.
 #' `settings$cost` has the seconds that it took.
