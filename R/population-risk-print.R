@@ -151,3 +151,24 @@ plot_population_risks <- function(x) {
       y = "records"
     )
 }
+
+# A line of a print: what population_risk() says of the release.
+law_lines <- function(law) {
+  if (is.null(law)) {
+    return(NULL)
+  }
+  words <- c(
+    journalist = "largest record risk", tau1_rate = "tau1 per record",
+    population_uniqueness = "population uniqueness"
+  )
+  found <- ifelse(is.na(law$value), "", paste0(
+    " ", format_risk(law$value), " [", format_risk(law$low), between_numbers(),
+    format_risk(law$high), "]"
+  ))
+  said <- c(ok = "at most", above = "above", unclear = "not known to be at most")[law$verdict]
+  said <- ifelse(
+    is.na(said), paste0(", not judged: ", law$note),
+    paste0(", ", said, " ", format_number(law$limit))
+  )
+  paste0("In the population (population_risk()): ", words[law$measure], found, said, ".")
+}
