@@ -102,12 +102,15 @@ parent_of <- function(value, name, target, before, line) {
   joins <- any(target$reads %in% join_calls)
   score <- vapply(before, function(state) {
     theirs <- state$pointers
-    keys <- state$file$roles$key_vars
     named <- state$name %in% target$reads
     shared <- sum(at %in% theirs)
+    if (!named && shared == 0) {
+      return(0)
+    }
+    keys <- state$file$roles$key_vars
     alike <- sum(names(columns) %in% names(state$columns))
     of_keys <- any(keys %in% names(columns)) || any(theirs[keys] %in% at)
-    known <- named || shared > 0 && of_keys
+    known <- named || of_keys
     own <- state$name == name
     joined <- if (joins && named && length(state$was)) length(columns) else 0
     turn <- if (state$line == line) -own else own / 2
@@ -116,13 +119,15 @@ parent_of <- function(value, name, target, before, line) {
   if (max(score) > 0) {
     return(before[[which.max(score)]])
   }
-  within <- function(state) {
-    keys <- state$file$roles$key_vars
-    all(keys %in% names(columns)) && all(vapply(keys, function(key) {
-      all(column_plain(unique(columns[[key]])) %in% column_plain(unique(state$columns[[key]])))
-    }, NA))
-  }
-  Find(within, before)
+  Find(function(state) has_no_other_keys(columns, state), before)
+}
+
+# Columns with the key variables of a frame by name, and with no other values of them.
+has_no_other_keys <- function(columns, state) {
+  keys <- state$file$roles$key_vars
+  all(keys %in% names(columns)) && all(vapply(keys, function(key) {
+    all(column_plain(unique(columns[[key]])) %in% column_plain(unique(state$columns[[key]])))
+  }, NA))
 }
 
 join_calls <- c(
@@ -335,6 +340,7 @@ descend <- function(run, state, parent) {
     }
   }
   come_back(run, state, parent)
+  records_back(run, state, parent)
   returned_ids(run, state, parent)
   columns_lost(run, state, parent)
   state$ids <- union(state$ids, setdiff(parent$ids, state$numbered))

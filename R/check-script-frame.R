@@ -16,11 +16,12 @@ columns_of <- function(x) {
 addresses_of <- function(columns) vapply(columns, rlang::obj_address, "")
 
 # Objects made by reference change their columns and names in place, but not this list. Columns that
-# are frames, or lists of single values, are those in them.
+# are frames, matrices or lists of single values are those in them.
 own_columns <- function(data) {
   columns <- as.list(unclass(data))
-  if (any(vapply(columns, is.list, NA))) {
+  if (any(vapply(columns, function(x) is.list(x) || is.matrix(x), NA))) {
     columns <- unlist(lapply(columns, function(x) {
+      if (is.matrix(x)) x <- as.data.frame(x)
       single <- is.list(x) && all(lengths(x) == 1) && all(vapply(x, is.atomic, NA))
       if (is.data.frame(x)) own_columns(x) else list(if (single) unlist(x) else x)
     }), recursive = FALSE)

@@ -6,7 +6,7 @@ changed_numbers <- function(run, state, parent, moved, keys) {
   called <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
   asked <- if (called) names(parent$columns) else parent$file$roles$num_vars
   asked <- setdiff(asked, c(keys, parent$file$roles$weight_var))
-  n_values <- function(x) length(unique(utils::head(x, 20000)))
+  n_values <- function(x) length(unique(utils::head(x, 5000)))
   Filter(function(name) {
     new <- state$columns[[name]]
     old <- parent$columns[[name]]
@@ -45,6 +45,7 @@ protection_of <- function(run, state, parent, variable) {
 }
 
 protected_since <- function(at) {
+  force(at)
   function(state) isTRUE(state$protected > at) && !any(state$page$rows$verdict == "above")
 }
 
@@ -62,14 +63,7 @@ is_protection <- function(new, old) {
 # Number of values that equal those before the protection and differed in between.
 n_restored <- function(new, old, before, aligned) {
   if (length(new) == length(before) && length(old) == length(before) && aligned) {
-    columns <- alike(new, old, before)
-    now <- columns[[1]]
-    between <- columns[[2]]
-    first <- columns[[3]]
-    changed <- is.na(between) != is.na(now) | between != now
-    changed[is.na(changed)] <- FALSE
-    back <- changed & !is.na(first) & !is.na(now) & now == first
-    return(if (sum(back) > sum(changed) / 2) sum(back) else 0)
+    return(do.call(n_put_back, alike(new, old, before)))
   }
   finer <- setdiff(as.character(column_plain(unique(new))), as.character(column_plain(unique(old))))
   finer <- finer[!is.na(finer)]
@@ -87,6 +81,18 @@ n_restored <- function(new, old, before, aligned) {
     return(if (back > sum(more) / 2) back else 0)
   }
   if (rise > max(0, length(new) - length(old))) rise else 0
+}
+
+# The same of records in one order.
+n_put_back <- function(now, between, first) {
+  changed <- is.na(between) != is.na(now) | between != now
+  changed[is.na(changed)] <- FALSE
+  back <- changed & !is.na(first) & !is.na(now) & now == first
+  # Some of the values that were suppressed are the commonest one, which is imputed for all.
+  filled <- unique(now[changed])
+  by_mode <- length(filled) == 1 && sum(back) < sum(changed) &&
+    isTRUE(sum(between == filled, na.rm = TRUE) >= max(table(between)))
+  if (sum(back) > sum(changed) / 2 && !by_mode) sum(back) else 0
 }
 
 # Columns to be compared: as they are if all are numbers, as text otherwise.
@@ -126,6 +132,31 @@ come_back <- function(run, state, parent) {
   }
 }
 
+# Records that are added with the key values of before, which no record had any more.
+records_back <- function(run, state, parent) {
+  keys <- intersect(parent$file$roles$key_vars, names(state$columns))
+  changed <- intersect(keys, names(parent$was))
+  n <- nrow(parent$file$data)
+  if (!parent$aligned || length(changed) == 0 || nrow(state$file$data) <= n) {
+    return(invisible())
+  }
+  key_of <- function(columns) {
+    do.call(paste, c(lapply(unname(columns[keys]), column_plain), list(sep = "\r")))
+  }
+  shown <- key_of(parent$columns)
+  gone <- setdiff(key_of(replace(parent$columns, changed, parent$was[changed])), shown)
+  n_back <- sum(key_of(state$columns) %in% gone)
+  if (n_back > 0) {
+    add_finding(
+      run, "remedy_undone", paste0(
+        "This line adds ", plural(n_back, "record"), " with key values that ",
+        parent_words(run, parent), " had protected."
+      ), remedy_code(state, run$limit), "below", name = state$name,
+      repaired = protected_since(run$at)
+    )
+  }
+}
+
 # Number of protected values of a variable that a column has or reveals.
 n_back <- function(state, column, variable, is_key) {
   values <- state$columns[[column]]
@@ -137,7 +168,29 @@ n_back <- function(state, column, variable, is_key) {
   }
   # Noise and swaps show as many values as there were.
   if (!is_key) n <- n_restored(values, shown, before, TRUE)
-  if (n == 0 && is.numeric(shown)) n_rescaled(values, shown, before) else n
+  if (n == 0 && is.numeric(shown)) n <- n_rescaled(values, shown, before)
+  if (n == 0) n_summed(values, state$columns, shown, before) else n
+}
+
+# Number of protected values that a column and another one, such as the one shown, add up to or
+# differ by. Few different values do so by chance.
+n_summed <- function(column, others, shown, before) {
+  changed <- which(!is.na(before) & (is.na(shown) | shown != before))
+  if (!is.numeric(before) || length(unique(before[changed])) < 10) {
+    return(0)
+  }
+  n_right <- function(other, at) {
+    near <- function(x) abs(x - before[at]) <= 1e-9 * (abs(column[at]) + abs(other[at]))
+    max(sum(near(other[at] + column[at]), na.rm = TRUE), sum(near(abs(other[at] - column[at])),
+      na.rm = TRUE
+    ))
+  }
+  first <- utils::head(changed, 100)
+  others <- Filter(function(other) {
+    is.numeric(other) && n_right(other, first) >= 0.9 * length(first)
+  }, others)
+  found <- vapply(others, n_right, 0, changed)
+  if (any(found >= 0.9 * length(changed))) max(found) else 0
 }
 
 # Number of protected values of a variable that a column reveals: it agrees if both are known, or is
@@ -223,4 +276,7 @@ returned_ids <- function(run, state, parent) {
   }
 }
 
-is_without <- function(columns) function(state) !any(columns %in% names(state$columns))
+is_without <- function(columns) {
+  force(columns)
+  function(state) !any(columns %in% names(state$columns))
+}

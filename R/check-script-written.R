@@ -147,8 +147,43 @@ written_frame <- function(run, value, names, one) {
   written_back(run, state, names)
   written_ids(run, state, names)
   written_row_names(run, state, names, one$row_names)
+  written_attributes(run, value, state, names, one$name)
   written_told(run, state, names)
 }
+
+# Identifiers in comments, labels and names of a frame and its columns, which some formats keep.
+written_attributes <- function(run, value, state, names, writer) {
+  if (!writer %in% attribute_writers || !is.data.frame(value)) {
+    return(invisible())
+  }
+  objects <- c(list(value), as.list(unclass(value)))
+  found <- unlist(lapply(seq_along(objects), function(i) {
+    about <- attributes(objects[[i]])
+    about <- about[setdiff(base::names(about), c(setdiff(
+      plain_attributes, if (i > 1) "names"
+    ), own_attributes, "labels"))]
+    Filter(is.atomic, about)
+  }), recursive = FALSE)
+  ids <- unique(unlist(lapply(run$ids, as.character)))
+  holds <- function(x) {
+    words <- unlist(strsplit(as.character(x), "[^[:alnum:]]+"))
+    length(unique(words[words %in% ids])) >= least_records
+  }
+  if (!state$allowed_ids && any(vapply(found, holds, NA))) {
+    add_finding(run, "identifier_written", paste0(
+      frame_words(state$name), " is written with a comment, label, name or other attribute that ",
+      "identifies persons or households."
+    ), names = names)
+  } else if (any(lengths(found) == nrow(value) & lengths(found) >= least_records)) {
+    written_otherwise(run, "A frame is written with an attribute for every record.", names)
+  }
+}
+
+# Writers of R's own formats and of SPSS, Stata and SAS.
+attribute_writers <- c(
+  "saveRDS", "save", "dput", "write_rds", "write_sav", "write_dta", "write_sas", "write_xpt",
+  "write_parquet", "write_feather"
+)
 
 # NULL if nothing is known of it, or it is a table.
 state_of_written <- function(run, value, variable) {

@@ -542,3 +542,109 @@ test_that("what the check itself writes is no finding of a long script", {
   expect_identical(codes_at(check_text(c(start, paste0("x", 1:60, " <- mean(people$SCORE)")))),
                    character())
 })
+
+test_that("a protected number comes back by a sum, and a record by its neighbour", {
+  with_number <- c(
+    "library(sdcRisk)", "keys <- c(\"CENREG\", \"GENDER\")",
+    "people <- sdc_file(nals_prison[c(keys, \"SCORE\")], all_of(keys), num_vars = SCORE)",
+    "safe <- microaggregate(people, SCORE, k = 10)"
+  )
+  told <- function(line) {
+    x <- check_text(c(with_number, line))$findings
+    x$message[x$code == "value_returned"]
+  }
+  safe <- microaggregate(sdc_file(nals_prison, CENREG, num_vars = SCORE), SCORE, k = 10)
+  n <- sum(safe$SCORE != nals_prison$SCORE)
+  wanted <- paste0("brings ", n, " protected values of \"SCORE\" back")
+  expect_match(told("safe$adjust <- nals_prison$SCORE - safe$SCORE"), wanted)
+  expect_match(told("safe$twice <- nals_prison$SCORE + safe$SCORE"), wanted)
+  expect_match(told(
+    "safe <- cbind(safe, half = nals_prison$SCORE / 2 - 1, rest = nals_prison$SCORE / 2 + 1)"
+  )[[1]], "protected values of \"SCORE\" back")
+  expect_identical(told("safe$ratio <- safe$SCORE / 100"), character())
+  expect_identical(told("set.seed(1); safe$noise <- rnorm(182)"), character())
+})
+
+test_that("records that are added as they were are a remedy undone", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER")
+  lines <- c(start, "safe <- release_data(suppress_cells(people, k = 3), shuffle = FALSE)")
+  safe <- suppressMessages(release_data(suppress_cells(nals_prison[keys], k = 3), shuffle = FALSE))
+  open <- !stats::complete.cases(safe)
+  as_text <- function(data) do.call(paste, data)
+  n <- sum(open & !as_text(nals_prison[keys]) %in% as_text(safe))
+  x <- check_text(c(lines, "late <- nals_prison[!complete.cases(safe), ]",
+                    "all <- rbind(safe, late[names(safe)])"))$findings
+  x <- x[x$code == "remedy_undone", ]
+  expect_identical(x$line, 6L)
+  expect_match(x$message, paste0("adds ", n, " records with key values that line 4 had protected"))
+  # Records as they were released are no news.
+  x <- check_text(c(lines, "all <- rbind(safe, safe[complete.cases(safe), ])"))$findings
+  expect_false("remedy_undone" %in% x$code)
+})
+
+test_that("the commonest value in place of suppressed ones is no value of before", {
+  f <- sdcRisk:::n_restored
+  before <- c(rep("a", 10), "a", "a", "b", "c", "c")
+  hidden <- replace(before, 11:13, NA)
+  expect_identical(f(replace(before, 13, "a"), hidden, before, TRUE), 0)
+  expect_identical(f(before, hidden, before, TRUE), 3L)
+  expect_identical(f(replace(before, 13, "c"), hidden, before, TRUE), 2L)
+})
+
+of_six <- c(
+  "library(sdcRisk)",
+  "keys <- c(\"CENREG\", \"DAGE3\", \"EDUC3\", \"GENDER\", \"BORNUSA\", \"DRACE3\")",
+  "people <- sdc_file(nals_prison[keys], all_of(keys))"
+)
+
+test_that("of two columns that come back the repaired one is left out", {
+  lines <- c(
+    of_six, "safe <- release_data(suppress_cells(people, k = 3), shuffle = FALSE)",
+    "safe <- cbind(safe, r = nals_prison$CENREG, e = nals_prison$EDUC3)"
+  )
+  returned <- function(lines) {
+    x <- check_text(lines)$findings
+    x$message[x$code == "value_returned"]
+  }
+  both <- returned(lines)
+  expect_match(both, "\"(r|e)\"", all = TRUE)
+  expect_length(both, 2)
+  expect_match(returned(c(lines, "safe$e <- NULL")), "^The column \"r\"")
+  expect_match(returned(c(lines, "safe$r <- NULL")), "^The column \"e\"")
+  expect_identical(returned(c(lines, "safe$r <- NULL", "safe$e <- NULL")), character())
+})
+
+test_that("a matrix in a frame is its columns", {
+  lines <- c(
+    of_six, "safe <- release_data(suppress_cells(people, k = 3), shuffle = FALSE)",
+    "safe$m <- cbind(nals_prison$EDUC3, nals_prison$CENREG)"
+  )
+  x <- check_text(lines)$findings
+  expect_setequal(x$code, "value_returned")
+  variables <- sub(".*of \"([A-Z0-9]+)\" back.*", "\\1", x$message)
+  expect_setequal(variables, c("CENREG", "EDUC3"))
+})
+
+test_that("identifiers in comments, labels and names are written", {
+  lines <- c(
+    "library(sdcRisk)", "raw <- nals_prison", "raw$id <- 900000 + 7 * seq_len(182)",
+    "people <- sdc_file(raw[c(\"id\", \"GENDER\", \"SCORE\")], GENDER, id_vars = id)",
+    "people$id <- NULL"
+  )
+  for (line in c(
+    "comment(people) <- as.character(raw$id)", "attr(people, \"ids\") <- raw$id",
+    "attr(people$SCORE, \"label\") <- toString(raw$id)"
+  )) {
+    expect_identical(codes_at(check_text(c(lines, line, "saveRDS(people, \"a.rds\")"))),
+                     "7 identifier_written", info = line)
+  }
+  plain <- c(lines, "comment(people) <- \"Survey of 1992\"", "saveRDS(people, \"a.rds\")")
+  expect_identical(codes_at(check_text(plain)), character())
+  # CSV has neither.
+  expect_identical(codes_at(check_text(c(
+    lines, "comment(people) <- as.character(raw$id)", "write.csv(people, \"a.csv\")"
+  ))), character())
+  expect_identical(codes_at(check_text(c(
+    lines, "attr(people, \"seen\") <- rnorm(182)", "saveRDS(people, \"a.rds\")"
+  ))), "7 not_followed")
+})
