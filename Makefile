@@ -19,7 +19,7 @@ demo: ## install what is missing, check, protect and report a real file
 test: test-core ## install what tests need, run all tests and linters
 	mkdir -p $(TEST_LIBRARY)
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
-	$(MAKE) test-r
+	$(MAKE) test-r lint-all
 
 test-core: ## install what tests need, lint and test the core
 	sh tools/setup.sh test
@@ -27,15 +27,17 @@ test-core: ## install what tests need, lint and test the core
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	PROPTEST_RNG_SEED=1 cargo test --workspace --locked
 
-test-r: ## run the tests of R with the package in TEST_LIBRARY, and the linters
+test-r: ## run the tests of R with the package in TEST_LIBRARY
 	sh tools/setup.sh duckdb
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/wrappers.R --check
 	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
 	  R_LIBS=$(TEST_LIBRARY):$(PEERS):$$R_LIBS Rscript tools/test.R
-	Rscript tools/lint.R
 
 lint: ## lint texts, and the style of files that changed SINCE=HEAD
 	Rscript tools/lint.R $(or $(SINCE),HEAD)
+
+lint-all: ## lint texts, and the style of all files
+	Rscript tools/lint.R
 
 test-spark: ## run the tests of databases on Apache Spark too, one executor killed at work
 	sh tools/setup.sh spark
@@ -80,7 +82,9 @@ tarball: ## build the source package with vendored crates, in check/, and instal
 	sh tools/tarball.sh
 
 # The vignettes were built and the package installed with the tarball, by the same R.
-check: tarball ## R CMD check --as-cran on the source package
+check: tarball check-built ## R CMD check --as-cran on the source package
+
+check-built: ## the same, with the source package that is there
 	sh tools/check.sh --no-build-vignettes --install=check:install.log --library=library
 
 check-next: tarball ## R CMD check on Debian 13, with R 4.5 and rustc 1.85
@@ -114,5 +118,5 @@ torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valg
 release: ## build source package and binary in check/, offline; say what is left to do by hand
 	sh tools/release.sh
 
-.PHONY: help demo test test-core test-r lint test-spark test-duckdb test-windows setup install doc \
-  fmt vendor crates tarball check check-next check-targets site coverage bench truth torture release
+.PHONY: help demo test test-core test-r lint lint-all test-spark test-duckdb test-windows setup install doc \
+  fmt vendor crates tarball check check-built check-next check-targets site coverage bench truth torture release
