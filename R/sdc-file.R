@@ -8,6 +8,9 @@
 # "sdc_table" and "sdc_file", and `kept$counted` are its patterns once they were counted.
 # Behind the door a file is open: a list of the bare data frame, the roles and the parts below.
 
+# Methods of S4 for data frames, such as DBI::dbWriteTable(), take a file.
+methods::setOldClass(c("sdc_file", "data.frame"))
+
 # State of a file besides its roles. `object`: the sdcMicroObj it came from; `defaults`: arguments
 # that take precedence over those of functions; `protected`, `remedy`: protections; `original`,
 # `forgotten`: see first_original(); `history`, `states`: see release-history.R; `told`: by which
@@ -151,7 +154,7 @@ keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE
   if (!same_records) {
     past[past_of_records] <- list(NULL)
     if (nrow(new) < nrow(old)) {
-      if (is.null(past$part)) inform_part(nrow(new), nrow(old), roles)
+      if (is.null(past$part) && nrow(new) > 0) inform_part(nrow(new), nrow(old), roles)
       past$part <- TRUE
       roles[c("pop_size", "sampling_fraction")] <- NULL
     } else if (nrow(new) > nrow(old)) {

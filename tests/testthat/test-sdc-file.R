@@ -487,3 +487,17 @@ test_that("a file in a data.table changes in place, as a data.table does", {
   run(file[, group := NULL])
   expect_false("group" %in% names(file))
 })
+
+test_that("a database takes a file as the data frame that it is", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("tibble")
+  skip_if_not_installed("data.table")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  data <- nals_prison[c("GENDER", "SCORE")]
+  for (made in list(identity, tibble::as_tibble, data.table::as.data.table)) {
+    file <- sdc_file(made(data), GENDER)
+    expect_silent(DBI::dbWriteTable(con, "file", file, overwrite = TRUE))
+    expect_equal(DBI::dbReadTable(con, "file"), data, ignore_attr = TRUE)
+  }
+})
