@@ -75,7 +75,14 @@ as_bare <- function(x) {
 
 # The number that a value is, or that its text shows.
 as_number <- function(x) {
-  suppressWarnings(as.double(if (is.factor(x)) as.character(x) else as_bare(x)))
+  x <- if (is.factor(x)) as.character(x) else as_bare(x)
+  if (is.character(x)) {
+    # R takes no letters of another encoding for a number, with an error.
+    x[Encoding(x) == "bytes"] <- NA
+    x <- enc2utf8(x)
+    x[!validUTF8(x)] <- NA
+  }
+  suppressWarnings(as.double(x))
 }
 
 # Numbers as people write them: 100000 and not 1e+05, with as many digits as it

@@ -338,12 +338,7 @@ is_linear <- function(x, y) {
 
 # Values as numbers; NULL where some are none.
 numbers_of <- function(text) {
-  text <- text[!is.na(text)]
-  # as.numeric() fails on accents in another encoding; no number has any.
-  if (any(grepl("[^ -~]", text, useBytes = TRUE))) {
-    return(NULL)
-  }
-  numbers <- suppressWarnings(as.numeric(text))
+  numbers <- as_number(text[!is.na(text)])
   if (!anyNA(numbers) && all(is.finite(numbers))) numbers
 }
 

@@ -366,3 +366,23 @@ test_that("spellings within a file are counted on its page", {
     expect_match(shown, words, fixed = TRUE)
   }
 })
+
+test_that("text that begins with a letter of another encoding is no number", {
+  skip_if_not(l10n_info()[["UTF-8"]])
+  region <- rep(c("\u00cele-de-France", "Rh\u00f4ne", "12"), each = 8)
+  latin1 <- iconv(region, "UTF-8", "latin1")
+  bytes <- latin1
+  Encoding(bytes) <- "unknown"
+  for (x in list(region, latin1, bytes, factor(latin1))) {
+    expect_identical(sdcRisk:::as_number(x), rep(c(NA, NA, 12), each = 8))
+  }
+  figures <- lapply(list(region, latin1), function(region) {
+    data <- data.frame(region = replace(region, 3, NA), sex = rep(1:2, 12))
+    quietly(list(
+      file_check(data, c("region", "sex"), k = 2)$estimates,
+      suppress_cells(data, c("region", "sex"), k = 6)$estimates,
+      utility_loss(data, global_recode(data, region = list(North = unique(region)[1:2])))$estimates
+    ))
+  })
+  expect_identical(figures[[2]], figures[[1]])
+})
