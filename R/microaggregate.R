@@ -30,7 +30,8 @@
 #' @section What the means tell:
 #' A mean has the digits that division gives it. Anyone who knows two values of a group of
 #' three computes the third. If all values of a group are equal the mean tells each of them; a
-#' message (`equal_groups`) counts such values. `digits` rounds the means.
+#' message (`equal_groups`) counts such values. `digits` rounds the means. Groups are of records:
+#' k members of one household with its income make a group, so group one record of each household.
 #'
 #' @section Missing values:
 #' Missing values stay. `"mdav"` groups records with those that miss the same variables;

@@ -171,9 +171,31 @@ chain_told <- function(from, released, variables, hh_id) {
   })
   coded <- coded[!vapply(coded, is.null, NA)]
   of <- function(part) lapply(coded, `[[`, part)
-  order_tells(
+  told <- order_tells(
     from, of("before"), of("after"), hh_id, names(coded)[vapply(coded, `[[`, NA, "coarse")]
   )
+  rbind(told, masked_told(from, released, variables, hh_id, told))
+}
+
+# The same of masked numbers, without what is `told`.
+masked_told <- function(from, released, variables, hh_id, told) {
+  masked <- function(name) is.numeric(from[[name]]) && is.numeric(released[[name]])
+  variables <- Filter(masked, variables)
+  ids <- if (length(variables)) identifiers(from, variables, hh_id)
+  found <- lapply(c(list(NULL), ids), function(id) {
+    by <- if (is.null(id)) NA_character_ else id
+    codes <- if (!is.null(id)) order_codes(from, id)[[id]]
+    rows <- if (is.null(id)) seq_len(n_records(from)) else order(codes)
+    margin <- if (is.null(id) || is_sorted(codes)) 0.05 else 0.25
+    of_one <- lapply(setdiff(variables, told$variable[told$by %in% by]), function(name) {
+      tells <- numbers_tell(
+        amount_of(from[[name]])[rows], amount_of(released[[name]])[rows], margin
+      )
+      if (!is.null(tells)) cbind(frame(variable = name, by = by), tells)
+    })
+    do.call(rbind, of_one)
+  })
+  do.call(rbind, found)
 }
 
 # What sdcMicro protected and the order of its object reveals.

@@ -66,6 +66,11 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     told <- c(told, told_by_pairs(columns[among], protected, told, n))
     narrowed <- c(narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
     n_values <- c(n_values, vapply(of_numbers, `[[`, 0L, "n_values"))
+    if (!before) {
+      near <- narrowed_by_lines(columns, parts$read, amounts, protected, told, released)
+      near <- Filter(length, near)
+      narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
+    }
     told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
@@ -87,15 +92,16 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
 # nothing to compare.
 protected_and_columns <- function(data, released, changed, others, asked, coded, ids) {
   n <- nrow(data)
-  originals <- lapply(changed, function(name) {
-    protected_source(data[[name]], if (!asked$before) released[[name]])
-  })
-  read <- lapply(rlang::set_names(others), function(name) dates_of_text(released[[name]]))
-  columns <- lapply(read, column_source, n)
+  whole <- function(name) asked$missing && !is.null(coded[[name]]) && all(coded[[name]]$codes > 0L)
   known <- function(sources) sources[!vapply(sources, is.null, NA)]
-  originals <- known(originals)
-  columns <- known(columns)
-  if (length(originals) == 0 || length(columns) == 0) {
+  originals <- known(lapply(Filter(Negate(whole), changed), function(name) {
+    protected_source(data[[name]], if (!asked$before) released[[name]])
+  }))
+  read <- if (length(originals)) {
+    lapply(rlang::set_names(others), function(name) dates_of_text(released[[name]]))
+  }
+  columns <- known(lapply(read, column_source, n))
+  if (length(columns) == 0) {
     return(NULL)
   }
   same <- asked$before && all(names(columns) %in% names(coded)) &&
@@ -111,6 +117,9 @@ protected_and_columns <- function(data, released, changed, others, asked, coded,
   }, codes[seq_along(originals)], names(originals))
   names(protected) <- names(originals)
   protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
+  if (length(protected) == 0) {
+    return(NULL)
+  }
   columns <- Map(function(name, coded) {
     column <- column_that_tells(read[[name]], name, coded, ids)
     column$codes[protected[[name]]$exchanged] <- 0L
@@ -126,11 +135,13 @@ protected_and_columns <- function(data, released, changed, others, asked, coded,
 # key variables tell of each other is told by records that count `once` for a class, too.
 with_classes <- function(protected, columns, variables) {
   keys <- intersect(variables, names(columns))
-  class <- Reduce(function(class, column) {
-    both <- class * (column$n_values + 1) + column$codes
-    match(both, unique(both))
-  }, columns[keys], 0)
-  again <- duplicated(class)
+  if (length(keys) == 0) {
+    return(protected)
+  }
+  codes <- unname(lapply(columns[keys], `[[`, "codes"))
+  in_order <- do.call(order, c(codes, list(method = "radix")))
+  starts <- Reduce(`|`, lapply(codes, function(x) c(TRUE, diff(x[in_order]) != 0)))
+  again <- replace(logical(length(in_order)), in_order, !starts)
   lapply(protected, function(v) c(v, list(keys = keys, once = replace(v$codes, again, 0L))))
 }
 

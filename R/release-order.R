@@ -211,6 +211,28 @@ neighbours_tell <- function(before, after, protected, unit, margin) {
   }))
 }
 
+# The attack on masked numbers: the mean of the released ones around a record is within 5% of the
+# one before, more often than its own is and than the mean of all.
+numbers_tell <- function(before, after, margin) {
+  at <- which(is.finite(before) & is.finite(after))
+  changed <- before[at] != after[at]
+  if (sum(changed) < 20 || length(unique(before[at][changed])) < 20) {
+    return(NULL)
+  }
+  truth <- before[at]
+  shown <- after[at]
+  n_near <- function(guess) sum(is_near(guess, truth)[changed])
+  sums <- cumsum(c(0, shown))
+  n <- length(at)
+  hits <- vapply(c(2, 5, 12, 30, 75), function(each_side) {
+    from <- pmax(seq_len(n) - each_side, 1)
+    to <- pmin(seq_len(n) + each_side, n)
+    n_near((sums[to + 1] - sums[from]) / (to - from + 1))
+  }, 0)
+  chance <- max(n_near(shown), n_near(mean(shown))) / sum(changed)
+  notable(max(hits), sum(changed), chance, margin)
+}
+
 # What an attack finds if it finds notably more than in a random order, NULL otherwise. `runs`:
 # the order is known not to be a random one.
 notable <- function(hits, n, chance, margin, runs = FALSE) {

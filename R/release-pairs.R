@@ -149,14 +149,14 @@ told_by_numbers <- function(columns, read, amounts, protected, told, n) {
 
 # TRUE if two numbers are the same in nine of ten records where one is not its commonest value, and
 # in nine of ten where the other is not: zero is the same as many zeros.
-are_same <- function(x, y) {
+are_same <- function(x, y, least = 0.9) {
   at <- is.finite(x) & is.finite(y)
   x <- x[at]
   y <- y[at]
   all(vapply(list(x, y), function(of) {
     values <- unique(of)
     rare <- of != values[which.max(tabulate(match(of, values)))]
-    sum(rare) >= 50 && mean(is_same(x[rare], y[rare])) >= 0.9
+    sum(rare) >= 50 && mean(is_same(x[rare], y[rare])) >= least
   }, NA))
 }
 
@@ -223,21 +223,80 @@ told_by_line <- function(name, column, x, found, amounts, protected) {
   rows <- unique(round(seq(1, length(x), length.out = min(length(x), 1000))))
   best_of(c(list(found), lapply(names(open), function(variable) {
     line <- line_of(x[rows], open[[variable]][rows])
-    if (length(line)) n_equal(line[[1]] + line[[2]] * x, open[variable], protected[variable])
+    if (length(line)) n_equal(on_line(line, x), open[variable], protected[variable])
   })))
 }
 
 # The line on which nearly all points lie: most slopes between two of them are its own. Through few
-# values there are others, and these tell as they are.
+# values there are others, and these tell as they are. `digits` if half of the points are on it
+# as numbers are rounded, such as minutes by their price.
 line_of <- function(x, y) {
   if (min(length(unique(x)), length(unique(y))) <= 20) {
     return(NULL)
   }
+  line <- median_line(x, y)
+  if (!is.finite(line$start)) {
+    return(NULL)
+  }
+  if (are_same(on_line(line, x), y)) {
+    return(line)
+  }
+  # Of an age the year of birth gives two values.
+  if (length(unique(y)) > 150) {
+    line$digits <- digits_of(y)
+    if (are_same(on_line(line, x), y, 0.5)) line
+  }
+}
+
+median_line <- function(x, y) {
   apart <- length(x) %/% 2
   slopes <- diff(y, apart) / diff(x, apart)
   slope <- stats::median(slopes[is.finite(slopes)])
-  start <- stats::median(y - slope * x, na.rm = TRUE)
-  if (is.finite(start) && are_same(start + slope * x, y)) c(start, slope)
+  list(start = stats::median(y - slope * x, na.rm = TRUE), slope = slope)
+}
+
+# By column, masked numbers that a line through it gives to 5%, or one through the logarithms: if it
+# gives most of them, and more than are `released` so.
+narrowed_by_lines <- function(columns, read, amounts, protected, told, released) {
+  is_id <- vapply(columns, `[[`, NA, "id")
+  open <- Filter(Negate(is.null), amounts)
+  lapply(rlang::set_names(setdiff(names(columns)[!is_id], names(protected))), function(name) {
+    x <- amount_of(read[[name]])
+    unlist(lapply(rlang::set_names(names(open)), function(variable) {
+      y <- open[[variable]]
+      shown <- amount_of(released[[variable]])
+      at <- protected[[variable]]$rows
+      at <- at[is.finite(shown[at])]
+      if (length(x) < 100 || length(at) == 0) {
+        return(NULL)
+      }
+      n_near <- function(guess) sum(is_near(guess, y)[at], na.rm = TRUE)
+      n <- n_near(near_line(x, y))
+      if (all(c(x, y) > 0, na.rm = TRUE)) n <- max(n, n_near(exp(near_line(log(x), log(y)))))
+      known <- c(told[[name]][variable], 0)[[1]]
+      least <- c(length(at) / 2, n_near(shown) + length(at) / 20, 2 * known)
+      if (n > max(least, na.rm = TRUE)) as.double(n)
+    }))
+  })
+}
+
+near_line <- function(x, y) {
+  rows <- unique(round(seq(1, length(x), length.out = min(length(x), 1000))))
+  line <- median_line(x[rows], y[rows])
+  line$start + line$slope * x
+}
+
+is_near <- function(x, y) abs(x - y) <= 0.05 * abs(y)
+
+on_line <- function(line, x) {
+  y <- line$start + line$slope * x
+  if (is.null(line$digits)) y else round(y, line$digits)
+}
+
+# Decimal places of numbers.
+digits_of <- function(y) {
+  digits <- Find(function(digits) all(round(y, digits) == y, na.rm = TRUE), 0:6)
+  if (is.null(digits)) 8 - ceiling(log10(max(abs(y), na.rm = TRUE))) else digits
 }
 
 # Sums of numbers, with any signs and factors, and products of their powers, that tell a variable
@@ -272,8 +331,7 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
 # The sum or product that equals `y` in nine of ten of the `rows`: its values, `made`, and its
 # columns, `by`.
 made_of <- function(parts, y, rows) {
-  digits <- Find(function(digits) all(round(y[rows], digits) == y[rows], na.rm = TRUE), 0:6)
-  if (is.null(digits)) digits <- 8 - ceiling(log10(max(abs(y[rows]), na.rm = TRUE)))
+  digits <- digits_of(y[rows])
   positive <- function(x) all(x > 0, na.rm = TRUE)
   forms <- list(list(of = identity, back = identity, parts = parts))
   if (positive(y)) forms[[2]] <- list(of = log, back = exp, parts = Filter(positive, parts))

@@ -44,6 +44,10 @@
 #' order, and compares the share of correct values with that of the same guesses in a random
 #' order. Bands of more than 20 values count by twentieths.
 #'
+#' **Masked numbers.** In a file sorted by turnover the mean of the released numbers around a record
+#' is near its own. The attack counts those within 5%, of means over 5 to 151 records, and compares
+#' them with the released numbers, and with the mean of all, that are as near.
+#'
 #' **Two protections.** If `data` of a remedy were protected before, order and columns are compared
 #' with the values before the first protection, for the variables of both. A result has these
 #' values during the session; a saved result and its `data` do not. Then, and for a recoded file,
@@ -109,7 +113,8 @@
 #' A column narrows a variable from which it follows, as the division of an industry and the group
 #' of an age do. An intruder who knows the division has fewer candidates for a suppressed,
 #' exchanged or recoded industry than the protection counts. Columns that still follow from a
-#' recoded variable do not narrow it.
+#' recoded variable do not narrow it. A masked number is narrowed by a number that gives most of
+#' the protected values within 5%, by a line or a power, as a tax does a price.
 #'
 #' A column reveals a variable in one of four ways:
 #' \describe{

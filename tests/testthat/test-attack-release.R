@@ -812,3 +812,53 @@ test_that("shuffled releases are another order each time, households together", 
   expect_false(identical(one$hid, two$hid))
   expect_identical(length(rle(one$hid)$values), length(unique(data$hid)))
 })
+
+test_that("a sorted file tells masked numbers, and so does a number that follows from them", {
+  set.seed(6)
+  n <- 1500
+  data <- data.frame(
+    sector = sample(letters[1:3], n, TRUE), turnover = sort(round(rlnorm(n, 10))),
+    age = round(rlnorm(n, 3))
+  )
+  masked <- function(data) {
+    numbers <- c("turnover", "age")
+    microaggregate(sdc_file(data, "sector", num_vars = numbers), numbers, k = 10)
+  }
+  near <- function(guess, data) sum((abs(guess - data$turnover) <= 0.05 * data$turnover)[
+    x$turnover != data$turnover
+  ])
+  told <- function(code, class) {
+    found <- NULL
+    withCallingHandlers(code, message = function(m) {
+      if (inherits(m, class)) found <<- m
+      invokeRestart("muffleMessage")
+    })
+    found
+  }
+  order <- told(x <- masked(data), "sdcRisk_message_told_by_order")$told
+  expect_identical(order$variable, "turnover")
+  changed <- sum(x$turnover != data$turnover)
+  expect_identical(order$n, changed)
+  expect_equal(order$chance, near(x$turnover, data) / changed)
+  # Means of the five, eleven ... records around each, one by one.
+  means <- vapply(c(2, 5, 12, 30, 75), function(side) {
+    near(vapply(seq_len(n), function(i) {
+      mean(x$turnover[max(1, i - side):min(n, i + side)])
+    }, 0), data)
+  }, 0)
+  expect_equal(order$share, max(means) / changed)
+  expect_gt(order$share, order$chance + 0.3)
+  # By default in another order, and a file without an order has nothing to tell.
+  expect_false(identical(quiet(release_data(x))$turnover, x$turnover))
+  data <- data[sample(n), ]
+  expect_null(told(x <- masked(data), "sdcRisk_message_told_by_order"))
+  expect_null(told(release_data(x), "sdcRisk_message_determined_keys"))
+  data$tax <- signif(data$turnover * 0.02, 2)
+  data$area <- data$turnover^0.5 * rlnorm(n, 0, 0.01)
+  data$staff <- data$turnover * rlnorm(n, 0, 0.5)
+  x <- quiet(masked(data))
+  found <- told(release_data(x), "sdcRisk_message_determined_keys")$told_by
+  expect_setequal(found$by, c("tax", "area"))
+  expect_true(all(found$part))
+  expect_equal(found$n[found$by == "tax"], near(data$tax / 0.02, data), tolerance = 0.02)
+})

@@ -1806,3 +1806,26 @@ test_that("a column that reveals by its order but for one value is named", {
     expect_identical(page$verdict[page$measure == "k"], "unclear")
   }
 })
+
+test_that("a number tells another that was rounded to its price", {
+  set.seed(4)
+  minutes <- round(stats::rnorm(800, 200, 50), 1)
+  data <- data.frame(key = rep(1:4, 200), minutes = minutes, price = round(0.085 * minutes, 2))
+  x <- quietly(microaggregate(sdc_file(data, "key", num_vars = "minutes"), "minutes", k = 5))
+  changed <- x$minutes != minutes
+  told <- NULL
+  withCallingHandlers(
+    release_data(x, shuffle = FALSE),
+    sdcRisk_message_determined_keys = function(m) told <<- m$told_by, message = function(m) {
+      invokeRestart("muffleMessage")
+    }
+  )
+  told <- told[told$by == "price" & !told$part, ]
+  right <- sum((round(data$price / 0.085, 1) == minutes)[changed])
+  expect_gt(right, 0.5 * sum(changed))
+  expect_equal(told$n, right, tolerance = 0.05)
+  # An association in which half of the values are not met tells none.
+  data$price <- data$price + round(stats::rnorm(800), 2)
+  x <- quietly(microaggregate(sdc_file(data, "key", num_vars = "minutes"), "minutes", k = 5))
+  expect_silent(release_data(x, shuffle = FALSE))
+})
