@@ -16,6 +16,7 @@ check_rows <- function(found, asked, about = page_figures()) {
   rows$verdict <- judge(rows$value, rows$limit, rows$unit, rows$low, rows$high)
   rows <- unclear(rows, rows$verdict == "unclear", straddling)
   rows <- without_doubts(rows, population_doubts(found, asked))
+  rows <- without_excluded(rows, asked)
   rows <- without_incomplete(rows, found$n_matches, asked)
   rows <- without_sensitive(rows, found$n_matches, asked$sensitive)
   of_k <- c("k", "n_unique", "prop_unique")
@@ -29,6 +30,12 @@ check_rows <- function(found, asked, about = page_figures()) {
     "if each value of ", quote_names(asked$unit_id), " is counted once: hh_id = ",
     dput_text(asked$unit_id), ", or one record of each"
   ), of_units)
+  for (id in names(asked$few_in_table)) {
+    few <- asked$few_in_table[[id]]
+    rows <- unclear(rows, few > 0 & rows$measure %in% of_units & rows$verdict == "ok", few_words(
+      few, paste0("if each value of ", quote_names(id), " is counted once")
+    ))
+  }
   out <- asked$id_left_out
   covered <- all(asked$keys %in% out$keys) && isTRUE(out$k >= max(2, asked$limit$k))
   at <- rows$measure %in% (if (isTRUE(out$household)) of_k else of_units) & rows$verdict == "ok"
@@ -129,6 +136,14 @@ populations_differ <- function(facts) {
     abs(facts$sum_weights / facts$pop_size - 1) >= 0.05
 }
 
+# Of records that are left out nobody knows whether they keep a limit.
+without_excluded <- function(rows, asked) {
+  excluded <- asked$missing == "exclude" && asked$n_incomplete > 0
+  unclear(rows, excluded & rows$verdict == "ok", paste(
+    plural(asked$n_incomplete, "incomplete record"), "excluded"
+  ))
+}
+
 # A missing value matches every value, but who finds a record with all values of the target takes
 # it for no other. A verdict that rests on incomplete records is not known to be "ok". The law for
 # the population knows which values are missing.
@@ -147,9 +162,16 @@ without_incomplete <- function(rows, matches, asked) {
   at <- at & rows$measure %in% counted_measures
   complete <- known == length(asked$codes)
   # The originals of a suppression are known to be enough, those of its households, too.
-  sure <- asked$promised & rows$measure %in% c("k", "n_unique", "prop_unique")
+  of_k <- rows$measure %in% c("k", "n_unique", "prop_unique")
+  sure <- asked$promised & of_k
   why <- without(!complete, "incomplete record")
   rows <- among_kept(rows, at & !sure, complete, asked, why)
+  doubtful <- of_k & !sure & rows$verdict == "ok" & !is_one_match(rows)
+  resting <- if (any(doubtful)) n_resting_incomplete(asked, known) else 0
+  rows <- unclear(rows, doubtful & resting > 0, paste0(
+    plural(resting, "incomplete record"), " would have too few matches without those that miss ",
+    "what they have"
+  ))
   without_sparse(rows, at, asked, known, seq_along(asked$codes)[-c(1, length(asked$codes))])
 }
 
@@ -180,6 +202,12 @@ without_all <- function(rows, matches, asked) {
     strata, if (homes) "in other households",
     if (length(people)) paste("if each value of", quote_names(people), "is counted once")
   ))
+  sure <- asked$promised_units & rows$measure %in% c("k", "n_unique", "prop_unique")
+  # The rule "own" leaves up to 0.7% of the records that rest on others of whole households.
+  least <- if (length(people)) 0 else min(asked$n_incomplete, 0.01 * sum(asked$times))
+  rows <- among_kept(rows, at & !sure & any(!complete), complete, asked, paste(
+    why, "and without", plural(asked$n_incomplete, "incomplete record")
+  ), asked$stratum, asked$units, least)
   # Of one alone the page has counted them.
   if (length(asked$units) + length(strata) > 1 || !all(people %in% asked$unit_id)) {
     all <- rep(TRUE, length(known))
@@ -201,9 +229,9 @@ without_sparse <- function(rows, at, asked, known, levels, why = "") {
 
 few_words <- function(n, why) paste(plural(n, "record"), "would have too few matches", why)
 
-# Verdicts that the records `kept` do not bear out among themselves, within strata, those of one
-# unit counted once.
-among_kept <- function(rows, at, kept, asked, why, stratum = NULL, units = list()) {
+# Verdicts that the records `kept`, but for so many at `least`, do not bear out among themselves,
+# within strata, those of one unit counted once.
+among_kept <- function(rows, at, kept, asked, why, stratum = NULL, units = list(), least = 0) {
   at <- at & rows$verdict == "ok" & !is_one_match(rows)
   apart <- length(c(stratum, units)) > 0
   if (!any(at) || !any(kept) || all(kept) && !apart) {
@@ -218,7 +246,7 @@ among_kept <- function(rows, at, kept, asked, why, stratum = NULL, units = list(
   few <- n(Reduce(`|`, lapply(found, few_matches, asked$limit$k)))
   # The values of a household's members are those of others.
   of_others <- diverse & any(names(units) %in% asked$hh_id)
-  rows <- unclear(rows, at & !of_others & few > 0, few_words(few, why))
+  rows <- unclear(rows, at & !of_others & few > least, few_words(few, why))
   values <- fewest_values(found[[1]])
   one <- n(compared(values, `<`, 2))
   alike <- c(

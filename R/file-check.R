@@ -95,10 +95,10 @@
 #' it has. T and tables of one and two variables need cells, and a record that may be in several
 #' cells has none: if any record is incomplete on the key variables, these are `"not judged"`.
 #'
-#' If nothing was suppressed and values are missing at random, `missing = "exclude"` judges
-#' all measures on the complete records. After [suppress_cells()] these are not the rare ones,
-#' and their figures are too low. Suppressed values cannot be recognised in a file, so the choice is
-#' yours.
+#' If nothing was suppressed and values are missing at random, `missing = "exclude"` measures the
+#' complete records alone, and limits that these keep are `"unclear"` for the file. After
+#' [suppress_cells()] these are not the rare ones, and their figures are too low. Suppressed values
+#' cannot be recognised in a file, so the choice is yours.
 #'
 #' @section Cost: A million records with ten key variables take about 3 s. [key_overview()] is
 #' left out, and the page gives the call to run, if records times squared key variables exceed 2e8
@@ -281,10 +281,11 @@ coded_page <- function(file, asked, labels = NULL, columns = TRUE) {
   kept <- file$protected$kept
   asked$promised <- length(kept) > 0 && setequal(asked$keys, kept$keys) && table$n == kept$n &&
     sum(table$n_missing) == kept$n_missing && max(2, asked$limit$k) <= kept$k
+  asked$promised_units <- asked$promised && all(names(asked$units) %in% kept$hh_id)
   apart <- length(asked$units) + length(asked$stratum) > 0
   if (columns || table$n_incomplete > 0 || apart) asked$coded <- coded_columns(table)
   if (asked$missing == "wildcard" && (table$n_incomplete > 0 || apart)) {
-    asked$codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
+    asked$codes <- codes_there(unname(lapply(asked$coded[table$variables], `[[`, "codes")))
     asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times
   }
   asked$p <- min(asked$p, asked$n_keys)
@@ -386,6 +387,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   asked$told_missing <- said$missing
   finer <- finer_columns(told, file$roles)
   asked$finer_columns <- finer[!told_pairs(finer) %in% told_pairs(before), ]
+  if (!is.null(file$table)) asked <- asked_of_table(file, asked)
   of_keys <- before$variable %in% asked$keys
   asked$told_before <- before[of_keys, ]
   asked$told_by_order <- said$order
@@ -423,6 +425,20 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     call = this_call, roles = look_at_columns(file, asked$coded), drivers = check_drivers(found),
     contradictions = check_contradictions(rows, facts)
   )
+}
+
+# The same of a table of a database: `few_in_table`, records that share their key with too few values
+# of an identifier, and columns that are more detailed than key variables.
+asked_of_table <- function(file, asked) {
+  others <- setdiff(file$in_database, unlist(file$roles))
+  found <- finer_in_table(file$table, file$data, asked$keys, others)
+  asked$finer_columns <- found$finer
+  asked$odd_in_table <- found$odd
+  ids <- as.character(intersect(file$roles$id_vars, colnames(file$table)))
+  asked$few_in_table <- vapply(rlang::set_names(ids), function(id) {
+    few_units_in_table(file$table, asked$keys, id, max(2, asked$limit$k))
+  }, 0)
+  asked
 }
 
 # What other columns of a file, and the order of its records, tell of missing and of protected
@@ -523,6 +539,8 @@ not_compared <- function(file, asked) {
     # The ids of a released table show its old order.
     known <- setdiff(names(file$roles), if (isTRUE(file$forgotten)) "id_vars")
     setdiff(c(Filter(odd, others), file$in_database), unlist(file$roles[known]))
+  } else {
+    asked$odd_in_table
   }
 }
 

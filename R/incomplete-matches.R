@@ -2,20 +2,32 @@
 # with all values of the target takes it for no other. `asked` has `codes` of the key variables, 0
 # for missing, `times` that each record stands for, the `limit` on k, and what covering() gives.
 
+# The codes of the key variables of which some record has a value: others tell nobody apart.
+codes_there <- function(codes) {
+  there <- vapply(codes, function(code) any(code > 0L), NA)
+  if (any(there)) codes[there] else codes
+}
+
 # Number of key variables that each record has.
 n_known <- function(codes) Reduce(`+`, lapply(codes, function(code) code > 0L))
 
-# Number of complete records with too few matches among themselves.
+# Number of complete records with too few matches among themselves, or of incomplete ones.
 n_resting <- function(asked) {
-  complete <- n_known(asked$codes) == length(asked$codes)
-  if (all(complete)) 0 else n_with_few_matches(asked, complete)
+  asked$codes <- codes_there(asked$codes)
+  known <- n_known(asked$codes)
+  complete <- known == length(asked$codes)
+  if (all(complete)) {
+    return(0)
+  }
+  n <- n_with_few_matches(asked, complete)
+  if (n > 0) n else n_resting_incomplete(asked, known)
 }
 
 # TRUE if the page of the file would not take its `k` for kept, as it rests on incomplete records.
 rests_on_incomplete <- function(data, settings) {
-  codes <- lapply(as.list(data)[settings$key_vars], function(column) {
+  codes <- codes_there(lapply(as.list(data)[settings$key_vars], function(column) {
     replace(match(column, unique(column)), is_missing(column), 0L)
-  })
+  }))
   known <- n_known(codes)
   asked <- c(
     list(codes = codes, times = rep(1, length(known)), limit = settings$constraint["k"]),
@@ -23,6 +35,35 @@ rests_on_incomplete <- function(data, settings) {
   )
   n_resting(asked) > 0 || any(known == 0) && n_with_few_matches(asked, known > 0) > 0 ||
     !is.null(sparse_cover(asked, known))
+}
+
+# Number of incomplete records with too few matches among those that have all values they have, of
+# the eight commonest patterns of missing values: if no record has more values than these, or if
+# they are most of the incomplete ones, 0 otherwise. Under the rule "own" a quarter of the records
+# with suppressed values has too few such matches at most.
+n_resting_incomplete <- function(asked, known) {
+  p <- length(asked$codes)
+  pattern <- Reduce(function(pattern, code) {
+    both <- 2 * pattern + (code > 0L)
+    match(both, unique(both))
+  }, asked$codes, 0)
+  first <- which(!duplicated(pattern))
+  has <- matrix(unlist(lapply(asked$codes, function(code) code[first] > 0L)), ncol = p)
+  n <- rowsum(asked$times, pattern)[, 1]
+  open <- known[first] > 0 & known[first] < p
+  commonest <- utils::head(order(-n * open), min(8, sum(open)))
+  n_few <- vapply(commonest, function(i) {
+    keys <- which(has[i, ])
+    kept <- Reduce(`&`, lapply(asked$codes[keys], function(code) code > 0L))
+    few <- few_matches(matches_among(replace(asked, "codes", list(asked$codes[keys])), kept),
+                       asked$limit$k)
+    sum(asked$times[kept][few & pattern[kept] == i])
+  }, 0)
+  exceeded <- function(i) {
+    any(known[first] > known[first[i]] & rowSums(has[, has[i, ], drop = FALSE]) == known[first[i]])
+  }
+  on_top <- sum(n_few[!vapply(commonest, exceeded, NA)])
+  if (2 * sum(n_few) > sum(n[commonest])) sum(n_few) else on_top
 }
 
 # Numbers of what records have in common that are no matches of each other, `units` by name: of a

@@ -31,7 +31,10 @@ kept_by <- function(x, keys) {
   complete <- all(x$variables$n_missing == 0) && length(x$settings$key_sets) == 1
   if (x$settings$rule != "shared" && complete) {
     n_missing <- sum(x$variables$n_suppressed[x$variables$variable %in% x$settings$key_sets[[1]]])
-    list(k = x$settings$k, keys = keys, n = x$settings$n, n_missing = n_missing)
+    list(
+      k = x$settings$k, keys = keys, n = x$settings$n, n_missing = n_missing,
+      hh_id = x$settings$hh_id
+    )
   }
 }
 

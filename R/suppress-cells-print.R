@@ -150,7 +150,7 @@ suppression_proof <- function(e) {
 
 resting_line <- function(x) {
   paste0(
-    plural(x$diagnostics$n_resting, "complete record"), " would have too few matches without ",
+    plural(x$diagnostics$n_resting, "record"), " would have too few matches without ",
     "incomplete ones, so that file_check() calls k \"unclear\"; use rule = \"strict\" to ",
     "prevent it."
   )

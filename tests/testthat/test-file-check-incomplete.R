@@ -74,7 +74,7 @@ test_that("what a remedy cured is unclear only if suppressed or missing values c
   expect_identical(own$reason, paste(
     "4,483 records would have too few matches without 7,684 incomplete records"
   ))
-  expect_match(own$print, "4,483 complete records would have too few matches without incomplete")
+  expect_match(own$print, "4,483 records would have too few matches without incomplete")
   expect_identical(of(adult, adult_keys, 3, "strict"), 0L)
 })
 
@@ -114,10 +114,17 @@ verdict_in_base_r <- function(data, k, stratum = NULL, units = list()) {
   n_missing <- rowSums(is.na(data))
   p <- ncol(data)
   full <- stats::complete.cases(within)
+  # Of households that a suppression has left, some may rest on others.
+  rests <- function(units) {
+    alone <- lapply(units, function(unit) matches(within[full, , drop = FALSE], unit[full]) < k)
+    least <- if ("who" %in% names(units)) 0 else min(sum(n_missing > 0), 0.01 * nrow(data))
+    length(units) > 0 && any(full) && sum(Reduce(`|`, alone)) > least
+  }
   if (few(within) || any(vapply(units, function(unit) few(data, unit), NA)) ||
     few(data[n_missing < p, , drop = FALSE]) || few(data[n_missing == 0, , drop = FALSE]) ||
     few(within[full, , drop = FALSE]) ||
-    any(vapply(units, function(unit) few(within, unit), NA))) {
+    any(vapply(units, function(unit) few(within, unit), NA)) ||
+    rests(units)) {
     return("unclear")
   }
   # Few records that miss much, each of which carries many.
@@ -253,4 +260,75 @@ test_that("matches without a sensitive value are not known to be diverse", {
   expect_identical(of(data, "a", sensitive = "t")$verdict, c("above", "above"))
   data$t <- NA_character_
   expect_identical(of(data, "a", sensitive = "t")$verdict, c("not judged", "unclear"))
+})
+
+test_that("a key variable without any value changes no verdict", {
+  data <- data.frame(age = c(21:40, rep(NA, 4)), sex = rep(1:2, 12), job = NA_integer_)
+  rows <- function(keys) {
+    found <- quietly(file_check(data, keys, limit = list(k = 3, n_unique = 0)))$estimates
+    found[found$measure %in% c("k", "n_unique"), c("measure", "value", "verdict", "reason")]
+  }
+  expect_equal(rows(c("age", "sex", "job")), rows(c("age", "sex")), ignore_attr = TRUE)
+  expect_identical(rows(c("age", "sex", "job"))$verdict, c("unclear", "unclear"))
+})
+
+test_that("complete records of one household or person are not safe by incomplete ones", {
+  data <- data.frame(
+    age = c(rep(21:40, each = 3), NA, NA, NA), sex = 1L, home = c(rep(1:20, each = 3), 21:23)
+  )
+  of_k <- function(...) {
+    estimates <- quietly(file_check(..., k = 3))$estimates
+    estimates[estimates$measure == "k", ]
+  }
+  for (role in c("hh_id", "id_vars")) {
+    file <- do.call(sdc_file, c(
+      list(data, c("age", "sex")), rlang::set_names(list("home"), role)
+    ))
+    k <- of_k(file)
+    expect_identical(k$value, 6)
+    expect_identical(k$verdict, "unclear")
+    expect_match(k$reason, "^60 records .* and without 3 incomplete records$")
+  }
+  # A suppression that counted households knows that enough originals match.
+  x <- quietly(suppress_cells(data[1:60, ], c("age", "sex"), hh_id = "home", k = 3))
+  expect_identical(sum(is.na(x$data$age)), 60L)
+})
+
+test_that("incomplete records that know most match those that know as much", {
+  # Each half lacks another key variable.
+  data <- data.frame(
+    age = c(1:20, rep(NA, 20)), sex = rep(1:2, 20), job = c(rep(NA, 20), rep(1:10, 2))
+  )
+  # Most of the incomplete records are alone by what they have, beside complete ones that are not.
+  beside <- rbind(data, data.frame(age = 1, sex = rep(1:2, each = 5), job = 1))
+  of_k <- function(data) {
+    estimates <- quietly(file_check(data, names(data), k = 3))$estimates
+    estimates[estimates$measure == "k", ]
+  }
+  wild <- min(quietly(n_matches(data, names(data)))$records$n_matches)
+  expect_gte(wild, 3)
+  for (x in list(data, beside)) expect_match(of_k(x)$reason, "^[0-9]+ incomplete records would have")
+  # All of them, counted in base R.
+  few <- function(data) {
+    has <- !is.na(data)
+    sum(vapply(seq_len(nrow(data)), function(i) {
+      knows <- rowSums(has[, has[i, ], drop = FALSE]) == sum(has[i, ])
+      same <- Reduce(`&`, lapply(names(data)[has[i, ]], function(v) data[[v]] == data[[v]][i]))
+      any(!has[i, ]) && sum(same & knows) < 3
+    }, NA))
+  }
+  for (x in list(data, beside)) expect_match(of_k(x)$reason, paste0("^", few(x), " incomplete"))
+  set.seed(3)
+  verdicts <- replicate(60, {
+    x <- as.data.frame(lapply(c(a = 2, b = 2, c = 3), sample, 12, TRUE))
+    lacks <- sample(1:3, 12, TRUE)
+    for (v in 1:3) x[lacks == v, v] <- NA
+    k <- of_k(x)
+    # Nobody knows all: every record knows most.
+    if (k$value >= 3) expect_identical(k$verdict, if (few(x) > 0) "unclear" else "ok")
+    k$verdict
+  })
+  expect_gte(sum(verdicts == "unclear"), 20)
+  same <- data.frame(a = rep(c(1, NA), each = 6), b = rep(c(NA, 1), each = 6))
+  expect_identical(of_k(same)$verdict, "ok")
 })

@@ -566,8 +566,15 @@ expect_cured <- function(data, keys, weight_var, hh_id, k, journalist, rule = "o
     testthat::expect_identical(x$records$n_matches, remedy$records$n_matches)
   }
   # Values that were missing before are no cover of those that have all.
-  key <- do.call(paste, unname(remedy$data[stats::complete.cases(remedy$data[keys]), keys]))
-  rests <- anyNA(data[keys]) && any(table(key) < k)
+  complete <- stats::complete.cases(remedy$data[keys])
+  key <- do.call(paste, unname(remedy$data[complete, keys]))
+  alone <- if (!is.null(hh_id)) {
+    homes <- tapply(remedy$data[[hh_id]][complete], key, function(home) length(unique(home)))
+    sum(homes[key] < k)
+  }
+  many <- sum(alone) > min(sum(!complete), 0.01 * nrow(data))
+  of_none <- !any(complete) && remedy$diagnostics$n_resting > 0
+  rests <- anyNA(data[keys]) && (any(table(key) < k) || many || of_none)
   testthat::expect_identical(value_of(x, "k", "verdict"), if (rests) "unclear" else good)
   testthat::expect_identical(value_of(x, "k", "n_records_above"), 0L)
   if (anyNA(remedy$data[keys])) {

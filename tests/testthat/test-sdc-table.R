@@ -192,3 +192,46 @@ test_that("a release in a database has roles, states and history", {
 })
 
 stop_engines()
+
+test_that("the page of a table asks for identifiers and finer columns as that of its records", {
+  set.seed(1)
+  ages <- data.frame(
+    id = 1:600, person = rep(sample(200), each = 3), age = sample(20:69, 600, TRUE),
+    sex = sample(1:2, 600, TRUE), note = sample(letters, 600, TRUE)
+  )
+  ages$group <- ages$age %/% 10
+  ages$place <- rep(1:200, each = 3) %/% 10
+  of <- function(file) {
+    page <- quietly(file_check(file, limit = list(k = 3, n_unique = 0)))
+    page$estimates[page$estimates$measure %in% c("k", "n_unique"), c("value", "verdict", "reason")]
+  }
+  both <- function(...) {
+    rows <- lapply(list(ages, table_of_people(ages)), function(data) of(sdc_file(data, ...)))
+    expect_identical(rows[[1]][c("value", "verdict")], rows[[2]][c("value", "verdict")])
+    rows
+  }
+  rows <- both(c("group", "sex"))
+  expect_identical(rows[[2]]$reason[[1]], paste(
+    "released columns are more detailed than key variables: \"age\" than \"group\""
+  ))
+  expect_identical(both("age")[[2]]$verdict, c("ok", "ok"))
+  # A person is all records of some places.
+  persons <- ages[c("person", "place", "sex")]
+  persons$sex <- 1
+  persons$place <- persons$person %/% 2
+  rows <- lapply(list(persons, table_of_people(persons)), function(data) {
+    of(sdc_file(data, c("place", "sex"), id_vars = "person"))
+  })
+  few <- table(persons$place[!duplicated(persons$person)])
+  n_few <- sum(few[as.character(persons$place)] < 3)
+  reason <- paste(n_few, "records would have too few matches if each value of \"person\" is counted")
+  for (x in rows) {
+    expect_identical(x$verdict, c("unclear", "unclear"))
+    expect_match(x$reason, reason)
+  }
+  # One record of each has the matches that the table counts.
+  first <- persons[!duplicated(persons$place), ]
+  many <- do.call(rbind, lapply(1:4, function(i) transform(first, person = 100 * i + person)))
+  x <- of(sdc_file(table_of_people(many), c("place", "sex"), id_vars = "person"))
+  expect_identical(x$verdict, c("ok", "ok"))
+})
