@@ -41,10 +41,10 @@ run_methods <- function(file, asked, only = NULL) {
     ),
     population_risk = run("check_law", list(), unknown, every_rule),
     exhaustive_tabulation = run("exhaustive_tabulation", list(), of = complete),
-    household_matches = if (asked$missing == "wildcard" && !is.null(asked$hh_id)) {
+    household_matches = if (!is.null(asked$hh_id)) {
       run("n_matches", list(), rules = every_rule)
     },
-    unit_matches = if (asked$missing == "wildcard" && length(asked$unit_id)) {
+    unit_matches = if (length(asked$unit_id)) {
       run("check_matches_of_units", list(asked$unit_id), rules = every_rule)
     },
     strata_matches = if (!is.null(asked$strata_var)) {

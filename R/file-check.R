@@ -284,8 +284,11 @@ coded_page <- function(file, asked, labels = NULL, columns = TRUE) {
   asked$promised_units <- asked$promised && all(names(asked$units) %in% kept$hh_id)
   apart <- length(asked$units) + length(asked$stratum) > 0
   if (columns || table$n_incomplete > 0 || apart) asked$coded <- coded_columns(table)
-  if (asked$missing == "wildcard" && (table$n_incomplete > 0 || apart)) {
-    asked$codes <- codes_there(unname(lapply(asked$coded[table$variables], `[[`, "codes")))
+  open <- table$n_incomplete > 0 && asked$missing == "wildcard"
+  if (open || apart && (table$n_incomplete == 0 || asked$missing == "category")) {
+    codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
+    if (!open) codes <- lapply(codes, function(code) replace(code, code == 0L, max(code) + 1L))
+    asked$codes <- codes_there(codes)
     asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times
   }
   asked$p <- min(asked$p, asked$n_keys)
@@ -438,6 +441,7 @@ asked_of_table <- function(file, asked) {
   asked$few_in_table <- vapply(rlang::set_names(ids), function(id) {
     few_units_in_table(file$table, asked$keys, id, max(2, asked$limit$k))
   }, 0)
+  asked$unit_id <- ids[vapply(ids, function(id) repeats_in_table(file$table, id), NA)]
   asked
 }
 
@@ -505,7 +509,7 @@ has_ids <- function(file) length(file$history) > 0 && !isTRUE(file$forgotten)
 # What protections found by comparing with the original. What key variables tell of each other is
 # for measures that count keys.
 told_before <- function(file, asked) {
-  told <- file$told$columns
+  told <- told_of_rest(file)
   # An sdcMicroObj has no history, but the values of its beginning.
   first <- if (!is.null(file$object)) first_original(file)
   if (!is.null(first)) {
@@ -526,8 +530,6 @@ told_else <- function(told, known) {
   n <- function(told) round(told$n / told$share)
   told[is.na(known$n) | told$n == known$n | n(told) > n(known), ]
 }
-
-told_pairs <- function(told) paste(told$variable, told$by)
 
 # Columns of a protected file whose values have no order and no equality that is known, and all
 # others of a table of a database: nobody knows what they reveal of the values that are missing or

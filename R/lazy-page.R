@@ -17,6 +17,15 @@ few_units_in_table <- function(data, keys, id, k) {
   if (is.na(few)) 0 else few
 }
 
+repeats_in_table <- function(data, id) {
+  id <- as.name(id)
+  found <- with_engine(collect_query(dplyr::summarise(dplyr::ungroup(data), !!!list(
+    sdc_known = rlang::expr(sum(ifelse(is.na(!!id), 0L, 1L), na.rm = TRUE)),
+    sdc_values = rlang::expr(n_distinct(!!id))
+  ))))
+  isTRUE(engine_counts(found$sdc_values) < engine_counts(found$sdc_known))
+}
+
 # Rows as of told_by_columns() for the columns `others` that have more values than a key variable,
 # each with one of its, such as an age beside its group; `odd` are those that are not counted.
 finer_in_table <- function(data, patterns, keys, others) {

@@ -2,6 +2,23 @@
 # the values before the first one: a result knows them as long as it lives in the session,
 # and `original` names them for other files.
 
+# What columns of a file tell, without those `gone`, such as those that its release leaves out. What
+# a column told in full the others were not asked for: they are asked again, if the original is
+# known and a column is gone that told something.
+told_of_rest <- function(file, gone = NULL) {
+  told <- told_among(file$told$columns, setdiff(names(file$data), gone))
+  again <- isTRUE(file$told$again) || NROW(told) < NROW(file$told$columns)
+  known <- file$original[setdiff(intersect(names(file$original), names(file$data)), gone)]
+  data <- if (again && length(known)) bare_data(file$data)
+  data <- if (!is.null(data)) as.data.frame(data)[setdiff(names(data), gone)]
+  from <- if (!is.null(data)) with_columns(data, known)
+  if (is.null(from)) {
+    return(told)
+  }
+  found <- told_by_columns(from, data, names(known), file$roles$hh_id)
+  rbind(told, found[!told_pairs(found) %in% told_pairs(told), ])
+}
+
 # `data` with the key variables that they had before an earlier protection, NULL if there was
 # none. `file$original` are these columns by name, of a result or an sdcMicroObj.
 first_original <- function(file, original = NULL) {
@@ -185,7 +202,7 @@ masked_told <- function(from, released, variables, hh_id, told) {
   found <- lapply(c(list(NULL), ids), function(id) {
     by <- if (is.null(id)) NA_character_ else id
     codes <- if (!is.null(id)) order_codes(from, id)[[id]]
-    rows <- if (is.null(id)) seq_len(n_records(from)) else order(codes)
+    rows <- if (is.null(id)) seq_len(n_records(from)) else sorted_by(codes)
     margin <- if (is.null(id) || is_sorted(codes)) 0.05 else 0.25
     of_one <- lapply(setdiff(variables, told$variable[told$by %in% by]), function(name) {
       tells <- numbers_tell(

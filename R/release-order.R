@@ -33,7 +33,7 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
   household <- if (length(hh_id)) orders[[hh_id]]
   told <- lapply(c(list(NULL), ids), function(id) {
     codes <- if (!is.null(id)) orders[[id]]
-    rows <- if (is.null(id)) seq_along(before[[1]]) else order(codes)
+    rows <- if (is.null(id)) seq_along(before[[1]]) else sorted_by(codes)
     unit <- if (!is.null(household)) household else codes
     # A column that depends on a value, such as an income, is not an order.
     margin <- if (is.null(id) || is_sorted(codes)) 0.05 else 0.25
@@ -128,6 +128,9 @@ order_codes <- function(data, names) {
   names <- unique(unlist(names))
   if (length(names)) rlang::set_names(all_codes(list(key_table(data, names)))[[1]], names)
 }
+
+# The order by codes. Equal ones are in no order: that of the file is not theirs.
+sorted_by <- function(codes) order(codes, (seq_along(codes) * 1327217885) %% 2147483647)
 
 # Columns by which the records can be sorted again: the household id, and what looks like an
 # identifier.

@@ -3,8 +3,10 @@
 # Pairs are tried among this many columns of codes, those with most values first.
 most_paired <- 25
 
-# Variables of which all protected values come back by a single column.
-fully_told <- function(told, protected) {
+# Variables of which all protected values come back by a single column that a release has: it leaves
+# identifiers out.
+fully_told <- function(told, protected, columns = list()) {
+  told <- told[!names(told) %in% names(Filter(function(column) column$id, columns))]
   found <- unlist(unname(lapply(told, function(t) {
     names(t)[t == lengths(lapply(protected[names(t)], `[[`, "rows"))]
   })))
@@ -12,7 +14,7 @@ fully_told <- function(told, protected) {
 }
 
 told_by_pairs <- function(columns, protected, told, n) {
-  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
+  protected <- protected[setdiff(names(protected), fully_told(told, protected, columns))]
   if (length(protected) == 0 || n < 100) {
     return(NULL)
   }
@@ -100,7 +102,7 @@ most_numbers <- 12
 # columns as values, `amounts` the variables as numbers; `n_values`: how many the most detailed
 # result that tells has.
 told_by_numbers <- function(columns, read, amounts, protected, told, n) {
-  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
+  protected <- protected[setdiff(names(protected), fully_told(told, protected, columns))]
   numbers <- Filter(Negate(is.null), lapply(read, amount_of))
   numbers <- numbers[!vapply(columns[names(numbers)], `[[`, NA, "id")]
   n_values <- vapply(columns[names(numbers)], `[[`, 1L, "n_values")
@@ -215,7 +217,7 @@ forms_of <- function(pair, units) {
 # factor and a constant: the earnings of those who have one job, in other units.
 told_by_line <- function(name, column, x, found, amounts, protected) {
   x <- if (!column$id) amount_of(x)
-  all_told <- fully_told(list(found), protected)
+  all_told <- fully_told(list(of = found), protected)
   open <- Filter(Negate(is.null), amounts[setdiff(names(amounts), c(name, all_told))])
   if (is.null(x) || length(x) < 100 || length(open) == 0) {
     return(found)
@@ -303,7 +305,7 @@ digits_of <- function(y) {
 # but for rounding: a household's members by the numbers of adults, pupils and infants, a weight by
 # height and body mass index. `amounts` are the variables as numbers.
 told_by_sums <- function(columns, read, amounts, protected, told, n) {
-  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
+  protected <- protected[setdiff(names(protected), fully_told(told, protected, columns))]
   amounts <- Filter(Negate(is.null), amounts[names(protected)])
   numbers <- Filter(function(x) mean(is.finite(x)) >= 0.9, lapply(read, amount_of))
   numbers <- numbers[!vapply(columns[names(numbers)], `[[`, NA, "id")]
@@ -314,8 +316,10 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
   found <- list()
   for (name in names(amounts)) {
     parts <- utils::head(numbers[setdiff(names(numbers), name)], 50)
-    of <- made_of(parts, amounts[[name]], rows)
-    if (length(of$by) > 1) {
+    # Without a column of one sum another may equal the variable.
+    repeat {
+      of <- made_of(parts, amounts[[name]], rows)
+      if (length(of$by) < 2) break
       made <- not_few(best_of(list(
         tells_of(column_of_number(of$made), told_by_classes(protected[name], of$by), -14),
         n_equal(of$made, amounts[name], protected[name])
@@ -323,6 +327,7 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
       by_one <- unlist(lapply(told[of$by], function(one) one[name]))
       by <- paste(of$by, collapse = " + ")
       found[[by]] <- c(found[[by]], made[made > max(0, by_one, na.rm = TRUE)])
+      parts <- parts[setdiff(names(parts), setdiff(of$by, names(protected))[1])]
     }
   }
   Filter(length, found)

@@ -5,6 +5,8 @@
 # Rows about columns that release_data() hands out unasked.
 told_unasked <- function(told) if (!is.null(told)) told[!told$identifier, ]
 
+told_pairs <- function(told) paste(told$variable, told$by)
+
 told_words <- function(told, most = 3) {
   shown <- utils::head(told, most)
   words <- paste0(

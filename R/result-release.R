@@ -240,6 +240,7 @@ stop_untouched <- function() {
 }
 
 release_file <- function(file, shuffle, new_ids, keep_ids, drop) {
+  file$told$columns <- told_of_rest(file, drop)
   parts <- list(
     data = file$data, settings = file$roles,
     order = if (anyNA(file$told$order$by)) secret_order(n_records(file$data)),
@@ -312,6 +313,7 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
     x$order <- secret_order(n_records(file$data))
     x$diagnostics$told_by_order <- file$told$order
   }
+  x$diagnostics$told_by_columns <- file$told$columns <- told_of_rest(file, drop)
   as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop), shuffle, new_ids)
 }
 

@@ -148,7 +148,9 @@ keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE
     # Of a column that was changed nothing is known.
     same <- intersect(names(new), names(old))
     if (same_records) same <- Filter(function(v) identical(new[[v]], old[[v]]), same)
-    past$told$columns <- told_among(past$told$columns, same)
+    told <- told_among(past$told$columns, same)
+    past$told$again <- isTRUE(past$told$again) || nrow(told) < nrow(past$told$columns)
+    past$told$columns <- told
   }
   roles <- roles_kept(roles, names(new))
   if (!same_records) {

@@ -862,3 +862,45 @@ test_that("a sorted file tells masked numbers, and so does a number that follows
   expect_true(all(found$part))
   expect_equal(found$n[found$by == "tax"], near(data$tax / 0.02, data), tolerance = 0.02)
 })
+
+test_that("without a sum that told a number another sum is named", {
+  set.seed(7)
+  n <- 600
+  parts <- as.data.frame(lapply(c(a = 1, b = 2, c = 3, d = 1, e = 2), function(i) {
+    round(rlnorm(n, 7), 1)
+  }))
+  data <- data.frame(region = sample(4, n, TRUE), parts)
+  data$total <- data$a + data$b + data$c
+  data$f <- round(data$total - data$d - data$e, 1)
+  x <- quiet(microaggregate(sdc_file(data, "region", num_vars = "total"), "total", k = 5))
+  told <- function(code) {
+    found <- NULL
+    withCallingHandlers(code, message = function(m) {
+      if (inherits(m, "sdcRisk_message_determined_keys")) found <<- m$told_by
+      invokeRestart("muffleMessage")
+    })
+    sort(found$by)
+  }
+  expect_identical(told(release_data(x)), c("a + b + c", "d + e + f"))
+  expect_identical(told(release_data(x, drop = "d")), "a + b + c")
+  expect_null(told(release_data(x, drop = c("d", "a"))))
+  # What one column told in full was not asked of others.
+  data$copy <- 2 * data$total + 1
+  x <- quiet(microaggregate(sdc_file(data, "region", num_vars = "total"), "total", k = 5))
+  expect_identical(told(release_data(x)), "copy")
+  expect_identical(told(release_data(x, drop = "copy")), c("a + b + c", "d + e + f"))
+  x$copy <- NULL
+  expect_identical(told(release_data(x)), c("a + b + c", "d + e + f"))
+})
+
+test_that("equal values of a column are in no order of the file", {
+  set.seed(11)
+  n <- 2000
+  data <- data.frame(region = rep(1:4, length.out = n), price = sort(round(rlnorm(n, 12, 0.5))))
+  data$extra <- replace(numeric(n), sample(n, 40), sample(100:900, 40))
+  said <- expect_message(
+    microaggregate(sdc_file(data, "region", num_vars = "price"), k = 5, method = "optimal"),
+    class = "sdcRisk_message_told_by_order"
+  )
+  expect_identical(said$told$by, NA_character_)
+})

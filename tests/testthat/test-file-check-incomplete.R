@@ -332,3 +332,23 @@ test_that("incomplete records that know most match those that know as much", {
   same <- data.frame(a = rep(c(1, NA), each = 6), b = rep(c(NA, 1), each = 6))
   expect_identical(of_k(same)$verdict, "ok")
 })
+
+test_that("households and persons are counted by every rule for missing values", {
+  data <- data.frame(a = rep(1:4, each = 10), unit = rep(1:8, each = 5))
+  incomplete <- rbind(data, data.frame(a = NA, unit = 9:12))
+  of_k <- function(file, missing) {
+    estimates <- quietly(file_check(file, missing = missing))$estimates
+    estimates[estimates$measure == "k", ]
+  }
+  for (role in c("hh_id", "id_vars")) for (missing in c("wildcard", "category", "exclude")) {
+    file <- function(data) {
+      do.call(sdc_file, c(list(data, "a"), rlang::set_names(list("unit"), role)))
+    }
+    expect_identical(of_k(file(data), missing)$verdict, "unclear", info = paste(role, missing))
+    expect_match(of_k(file(data), missing)$reason, "^40 records would have too few matches")
+    expect_identical(of_k(file(incomplete), missing)$verdict, "unclear")
+    # Three units share each value.
+    many <- rbind(data, transform(data, unit = unit + 20))
+    expect_identical(of_k(file(many), missing)$verdict, "ok", info = paste(role, missing))
+  }
+})

@@ -229,6 +229,13 @@ test_that("the page of a table asks for identifiers and finer columns as that of
     expect_identical(x$verdict, c("unclear", "unclear"))
     expect_match(x$reason, reason)
   }
+  # Nor are they independent draws of a population.
+  largest <- lapply(list(persons, table_of_people(persons)), function(data) {
+    page <- quietly(file_check(sdc_file(data, "sex", id_vars = "person", pop_size = 1e5)))
+    page$estimates[page$estimates$measure == "journalist", c("verdict", "reason")]
+  })
+  expect_equal(largest[[2]], largest[[1]])
+  expect_match(largest[[1]]$reason, "may be one person's")
   # One record of each has the matches that the table counts.
   first <- persons[!duplicated(persons$place), ]
   many <- do.call(rbind, lapply(1:4, function(i) transform(first, person = 100 * i + person)))
