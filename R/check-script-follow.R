@@ -99,27 +99,30 @@ parent_of <- function(value, name, target, before, line) {
   if (!is.null(own) && (target$part || remade)) {
     return(own)
   }
-  joins <- any(target$reads %in% join_calls)
   score <- vapply(before, function(state) {
-    theirs <- state$pointers
-    named <- state$name %in% target$reads
-    shared <- sum(at %in% theirs)
-    if (!named && shared == 0) {
-      return(0)
-    }
-    keys <- state$file$roles$key_vars
-    alike <- sum(names(columns) %in% names(state$columns))
-    of_keys <- any(keys %in% names(columns)) || any(theirs[keys] %in% at)
-    known <- named || of_keys
     own <- state$name == name
-    joined <- if (joins && named && length(state$was)) length(columns) else 0
     turn <- if (state$line == line) -own else own / 2
-    if (known) 2 + named + 3 * shared + alike + joined + turn else 0
+    score <- kinship(state, names(columns), at, target$reads)
+    if (score > 0) score + turn else 0
   }, 0)
   if (max(score) > 0) {
     return(before[[which.max(score)]])
   }
   Find(function(state) has_no_other_keys(columns, state), before)
+}
+
+# How much a frame has in common with the columns of a value, `at` their addresses.
+kinship <- function(state, names, at, reads) {
+  named <- state$name %in% reads
+  shared <- sum(at %in% state$pointers)
+  if (!named && shared == 0) {
+    return(0)
+  }
+  keys <- state$file$roles$key_vars
+  of_keys <- any(keys %in% names) || any(state$pointers[keys] %in% at)
+  joined <- if (any(reads %in% join_calls) && named && length(state$was)) length(names) else 0
+  alike <- sum(names %in% names(state$columns))
+  if (named || of_keys) 2 + named + 3 * shared + alike + joined else 0
 }
 
 # Columns with the key variables of a frame by name, and with no other values of them.

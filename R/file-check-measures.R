@@ -129,15 +129,21 @@ check_matches_of_units <- function(file, unit_id, ...) {
 }
 
 # The fewest matches, `k`, by the key variables, `keys`, if each value of an identifier, `id`, is
-# counted once; NULL without key variables.
+# counted once, of a person's records among complete ones, too; NULL without key variables.
 matches_of_units <- function(file, id) {
   keys <- file$roles$key_vars
   if (is.data.frame(file$data) && all(c(keys, id) %in% names(file$data)) && length(keys)) {
-    k <- tryCatch(
-      suppressMessages(min(check_matches_of_units(file, id)$records$n_matches)),
-      sdcRisk_error = function(e) NA_real_
-    )
-    list(id = id, keys = keys, k = k, household = identical(id, file$roles$hh_id))
+    household <- identical(id, file$roles$hh_id)
+    data <- as.data.frame(bare_data(file$data))[c(keys, id)]
+    complete <- !Reduce(`|`, lapply(data[keys], is_missing))
+    among <- list(data, if (!household && any(complete)) data[complete, ])
+    k <- vapply(Filter(Negate(is.null), among), function(data) {
+      tryCatch(
+        suppressMessages(min(n_matches(data, keys, hh_id = id)$records$n_matches)),
+        sdcRisk_error = function(e) NA_real_
+      )
+    }, 0)
+    list(id = id, keys = keys, k = min(k), household = household)
   }
 }
 

@@ -284,15 +284,21 @@ coded_page <- function(file, asked, labels = NULL, columns = TRUE) {
   asked$promised_units <- asked$promised && all(names(asked$units) %in% kept$hh_id)
   apart <- length(asked$units) + length(asked$stratum) > 0
   if (columns || table$n_incomplete > 0 || apart) asked$coded <- coded_columns(table)
-  open <- table$n_incomplete > 0 && asked$missing == "wildcard"
-  if (open || apart && (table$n_incomplete == 0 || asked$missing == "category")) {
-    codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
-    if (!open) codes <- lapply(codes, function(code) replace(code, code == 0L, max(code) + 1L))
-    asked$codes <- codes_there(codes)
-    asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times
-  }
+  asked$codes <- codes_to_match(asked, table, apart)
+  asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times
   asked$p <- min(asked$p, asked$n_keys)
   list(table = table, asked = asked)
+}
+
+# The codes of the key variables, 0 for any value, of a page that has to look at the matches of
+# incomplete records or, `apart`, of units and strata; NULL otherwise.
+codes_to_match <- function(asked, table, apart) {
+  codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
+  if (table$n_incomplete > 0 && asked$missing == "wildcard") {
+    codes_there(codes)
+  } else if (apart && (table$n_incomplete == 0 || asked$missing == "category")) {
+    lapply(codes, function(code) replace(code, code == 0L, max(code) + 1L))
+  }
 }
 
 # All other columns that can be coded, those that methods ask for by the names they give them.
@@ -430,8 +436,8 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   )
 }
 
-# The same of a table of a database: `few_in_table`, records that share their key with too few values
-# of an identifier, and columns that are more detailed than key variables.
+# The same of a table of a database: `few_in_table`, records that share their key with too few
+# values of an identifier, and columns that are more detailed than key variables.
 asked_of_table <- function(file, asked) {
   others <- setdiff(file$in_database, unlist(file$roles))
   found <- finer_in_table(file$table, file$data, asked$keys, others)

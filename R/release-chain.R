@@ -137,7 +137,8 @@ chain_told_by_columns <- function(from, data, released, variables, ids, earlier)
   # Narrowed values that are no more than the revealed ones are these.
   pair <- paste(told$variable, told$by)
   first <- match(pair, pair)
-  told <- told[first == seq_along(pair) | told$n > told$n[first], ]
+  more <- told$n > told$n[first] | told$n_renumbered > told$n_renumbered[first]
+  told <- told[first == seq_along(pair) | more, ]
   rownames(told) <- NULL
   told
 }

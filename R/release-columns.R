@@ -66,11 +66,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     told <- c(told, told_by_pairs(columns[among], protected, told, n))
     narrowed <- c(narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
     n_values <- c(n_values, vapply(of_numbers, `[[`, 0L, "n_values"))
-    if (!before) {
-      near <- narrowed_by_lines(columns, parts$read, amounts, protected, told, released)
-      near <- Filter(length, near)
-      narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
-    }
+    near <- given_nearly(columns, parts$read, amounts, protected, told, asked, released)
+    narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
     told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(

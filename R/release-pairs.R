@@ -257,29 +257,47 @@ median_line <- function(x, y) {
   list(start = stats::median(y - slope * x, na.rm = TRUE), slope = slope)
 }
 
-# By column, masked numbers that a line through it gives to 5%, or one through the logarithms: if it
-# gives most of them, and more than are `released` so.
-narrowed_by_lines <- function(columns, read, amounts, protected, told, released) {
-  is_id <- vapply(columns, `[[`, NA, "id")
-  open <- Filter(Negate(is.null), amounts)
-  lapply(rlang::set_names(setdiff(names(columns)[!is_id], names(protected))), function(name) {
-    x <- amount_of(read[[name]])
-    unlist(lapply(rlang::set_names(names(open)), function(variable) {
+# By column, masked numbers that it gives to 5%, if it gives most of them, and more than are
+# `released` so: by a line through a number, or through the logarithms, or by the mean of the
+# released numbers with one value of the column, as of a person's records.
+given_nearly <- function(columns, read, amounts, protected, told, asked, released) {
+  open <- if (!asked$before) Filter(Negate(is.null), amounts)
+  others <- setdiff(names(columns), names(protected))
+  Filter(length, lapply(rlang::set_names(others), function(name) {
+    column <- columns[[name]]
+    x <- if (!column$id) amount_of(read[[name]])
+    unlist(lapply(rlang::set_names(as.character(names(open))), function(variable) {
       y <- open[[variable]]
       shown <- amount_of(released[[variable]])
       at <- protected[[variable]]$rows
       at <- at[is.finite(shown[at])]
-      if (length(x) < 100 || length(at) == 0) {
+      if (length(y) < 100 || length(at) == 0) {
         return(NULL)
       }
       n_near <- function(guess) sum(is_near(guess, y)[at], na.rm = TRUE)
-      n <- n_near(near_line(x, y))
-      if (all(c(x, y) > 0, na.rm = TRUE)) n <- max(n, n_near(exp(near_line(log(x), log(y)))))
-      known <- c(told[[name]][variable], 0)[[1]]
+      n <- n_near(mean_by_value(column, shown))
+      if (length(x)) n <- max(n, n_near(near_line(x, y)))
+      if (length(x) && all(c(x, y) > 0, na.rm = TRUE)) {
+        n <- max(n, n_near(exp(near_line(log(x), log(y)))))
+      }
+      # New numbers of persons take away what the old ones reveal, and not this.
+      known <- if (column$id) 0 else c(told[[name]][variable], 0)[[1]]
       least <- c(length(at) / 2, n_near(shown) + length(at) / 20, 2 * known)
       if (n > max(least, na.rm = TRUE)) as.double(n)
     }))
-  })
+  }))
+}
+
+# The mean of the numbers with an equal value of the column, NA if there is no other.
+mean_by_value <- function(column, shown) {
+  shown[column$codes == 0L] <- NA
+  known <- is.finite(shown)
+  n <- tabulate(column$codes[known], column$n_values)
+  sums <- numeric(column$n_values)
+  found <- rowsum(shown[known], column$codes[known])
+  sums[as.integer(rownames(found))] <- found
+  n[n < 2] <- NA
+  c(NA, sums / n)[column$codes + 1L]
 }
 
 near_line <- function(x, y) {

@@ -824,9 +824,10 @@ test_that("a sorted file tells masked numbers, and so does a number that follows
     numbers <- c("turnover", "age")
     microaggregate(sdc_file(data, "sector", num_vars = numbers), numbers, k = 10)
   }
-  near <- function(guess, data) sum((abs(guess - data$turnover) <= 0.05 * data$turnover)[
-    x$turnover != data$turnover
-  ])
+  near <- function(guess, data) {
+    is_near <- abs(guess - data$turnover) <= 0.05 * data$turnover
+    sum(is_near[x$turnover != data$turnover])
+  }
   told <- function(code, class) {
     found <- NULL
     withCallingHandlers(code, message = function(m) {
@@ -903,4 +904,26 @@ test_that("equal values of a column are in no order of the file", {
     class = "sdcRisk_message_told_by_order"
   )
   expect_identical(said$told$by, NA_character_)
+})
+
+test_that("the mean of a person's records takes noise out of a number", {
+  set.seed(3)
+  n <- 3000
+  data <- data.frame(id = rep(sample(600), each = 5), sector = sample(3, n, TRUE))
+  data$wage <- rep(round(rlnorm(600, 10)), each = 5)
+  data <- data[sample(n), ]
+  noisy <- replace(data, "wage", list(round(data$wage * (1 + rnorm(n, 0, 0.1)))))
+  told <- sdcRisk:::told_by_columns(data, noisy, "wage")
+  near <- function(guess) sum((abs(guess - data$wage) <= 0.05 * data$wage)[noisy$wage != data$wage])
+  n_near <- near(ave(noisy$wage, data$id))
+  expect_gt(n_near, near(noisy$wage) + 600)
+  told <- told[told$by == "id", ]
+  expect_identical(told$n, n_near)
+  expect_true(told$part)
+  # New numbers keep the records of a person together.
+  expect_identical(told$n_renumbered, n_near)
+  # Wages that are not those of the person have no common mean.
+  data$wage <- sample(data$wage)
+  noisy$wage <- round(data$wage * (1 + rnorm(n, 0, 0.1)))
+  expect_identical(NROW(sdcRisk:::told_by_columns(data, noisy, "wage")), 0L)
 })

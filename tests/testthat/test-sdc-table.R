@@ -224,7 +224,7 @@ test_that("the page of a table asks for identifiers and finer columns as that of
   })
   few <- table(persons$place[!duplicated(persons$person)])
   n_few <- sum(few[as.character(persons$place)] < 3)
-  reason <- paste(n_few, "records would have too few matches if each value of \"person\" is counted")
+  reason <- paste(n_few, "records would have too few matches if each value of \"person\"")
   for (x in rows) {
     expect_identical(x$verdict, c("unclear", "unclear"))
     expect_match(x$reason, reason)
