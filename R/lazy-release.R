@@ -246,7 +246,10 @@ numbered_records <- function(lazy, ask) {
   at_end(ask, function(ask) drop_table(lazy$connection, name))
   drawn <- dplyr::mutate(lazy$data, sdc_draw = !!quote(random()))
   ordered <- dbplyr::window_order(drawn, !!as.name("sdc_draw"))
-  numbered <- dplyr::mutate(ordered, sdc_record = !!quote(row_number()))
+  number <- quote(row_number())
+  # SQLite joins by an index only columns that have a type.
+  if (inherits(lazy$connection, "SQLiteConnection")) number <- call("as.integer", number)
+  numbered <- dplyr::mutate(ordered, sdc_record = !!number)
   columns <- rlang::syms(c(colnames(lazy$data), "sdc_record"))
   numbered <- dplyr::select(dbplyr::window_order(numbered), !!!columns)
   lazy$data <- write_query(numbered, name, FALSE, lazy$data)
