@@ -82,9 +82,7 @@ tarball: ## build the source package with vendored crates, in check/, and instal
 	sh tools/tarball.sh
 
 # The vignettes were built and the package installed with the tarball, by the same R.
-check: tarball check-built ## R CMD check --as-cran on the source package
-
-check-built: ## the same, with the source package that is there
+check: tarball ## R CMD check --as-cran on the source package
 	sh tools/check.sh --no-build-vignettes --install=check:install.log --library=library
 
 check-next: tarball ## R CMD check on Debian 13, with R 4.5 and rustc 1.85
@@ -119,4 +117,4 @@ release: ## build source package and binary in check/, offline; say what is left
 	sh tools/release.sh
 
 .PHONY: help demo test test-core test-r lint lint-all test-spark test-duckdb test-windows setup install doc \
-  fmt vendor crates tarball check check-built check-next check-targets site coverage bench truth torture release
+  fmt vendor crates tarball check check-next check-targets site coverage bench truth torture release

@@ -203,7 +203,8 @@ without_all <- function(rows, matches, asked) {
     if (length(people)) paste("if each value of", quote_names(people), "is counted once")
   ))
   sure <- asked$promised_units & rows$measure %in% c("k", "n_unique", "prop_unique")
-  # The rule "own" leaves up to 0.7% of the records that rest on others of whole households.
+  # The rule "own" leaves 0.7% of the records of large files that rest on others of whole
+  # households, and up to 6% of small ones: the session knows of it, a written file does not.
   least <- if (length(people)) 0 else min(asked$n_incomplete, 0.01 * sum(asked$times))
   rows <- among_kept(rows, at & !sure & any(!complete), complete, asked, paste(
     why, "and without", plural(asked$n_incomplete, "incomplete record")

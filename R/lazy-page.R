@@ -7,21 +7,23 @@ few_units_in_table <- function(data, keys, id, k) {
   complete <- dplyr::filter(dplyr::ungroup(data), !!!known)
   id <- as.name(id)
   counts <- dplyr::summarise(dplyr::group_by(complete, !!!rlang::syms(keys)), !!!list(
-    sdc_n = quote(n()), sdc_units = rlang::expr(n_distinct(!!id)),
+    sdc_n = quote(n()), sdc_units = n_values_in(id),
     sdc_without = rlang::expr(sum(ifelse(is.na(!!id), 1L, 0L), na.rm = TRUE))
   ), .groups = "drop")
-  found <- with_engine(collect_query(dplyr::summarise(counts, !!!list(sdc_few = rlang::expr(
-    sum(ifelse(sdc_units + sdc_without < !!k, sdc_n, 0L), na.rm = TRUE)
-  )))))
+  found <- with_engine(collect_query(dplyr::summarise(counts, !!!list(
+    sdc_few = bquote(sum(ifelse(sdc_units + sdc_without < .(k), sdc_n, 0L), na.rm = TRUE))
+  ))))
   few <- engine_counts(found$sdc_few)
   if (is.na(few)) 0 else few
 }
+
+n_values_in <- function(name) call("n_distinct", as.name(name))
 
 repeats_in_table <- function(data, id) {
   id <- as.name(id)
   found <- with_engine(collect_query(dplyr::summarise(dplyr::ungroup(data), !!!list(
     sdc_known = rlang::expr(sum(ifelse(is.na(!!id), 0L, 1L), na.rm = TRUE)),
-    sdc_values = rlang::expr(n_distinct(!!id))
+    sdc_values = n_values_in(id)
   ))))
   isTRUE(engine_counts(found$sdc_values) < engine_counts(found$sdc_known))
 }
@@ -47,16 +49,15 @@ finer_in_table <- function(data, patterns, keys, others) {
       }
     )
   }
-  distinct <- function(name) rlang::expr(n_distinct(!!as.name(name)))
   found <- lapply(rlang::set_names(others), function(name) {
-    size <- ask(data, list(distinct(name)))
+    size <- ask(data, list(n_values_in(name)))
     # Values of most records are those of one.
     coarser <- keys[n_values < size]
     if (is.null(size) || size > n / 2 || length(coarser) == 0) {
       return(if (is.null(size)) NA_character_)
     }
     known <- dplyr::filter(data, !is.na(!!as.name(name)))
-    counts <- lapply(coarser, distinct)
+    counts <- lapply(coarser, n_values_in)
     names(counts) <- paste0("sdc_key_", seq_along(coarser))
     counted <- dplyr::summarise(
       dplyr::group_by(known, !!as.name(name)), !!!counts, .groups = "drop"

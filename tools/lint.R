@@ -12,7 +12,7 @@ styled <- if (length(since)) {
 } else {
   files
 }
-cores <- if (.Platform$OS.type == "windows") 1L else 2L
+cores <- if (.Platform$OS.type == "windows") 1L else as.integer(Sys.getenv("LINT_CORES", "2"))
 found <- parallel::mclapply(styled, lintr::lint, mc.cores = cores, mc.preschedule = FALSE)
 broken <- vapply(found, inherits, NA, "try-error")
 for (file in styled[broken]) cat("not linted:", file, "\n")
