@@ -169,8 +169,8 @@ without_incomplete <- function(rows, matches, asked) {
   doubtful <- of_k & !sure & rows$verdict == "ok" & !is_one_match(rows)
   resting <- if (any(doubtful)) n_resting_incomplete(asked, known) else 0
   rows <- unclear(rows, doubtful & resting > 0, paste0(
-    plural(resting, "incomplete record"), " would have too few matches without those that miss ",
-    "what they have"
+    plural(resting, "incomplete record"), " would have too few matches among records in which ",
+    "the same key variables are known"
   ))
   without_sparse(rows, at, asked, known, seq_along(asked$codes)[-c(1, length(asked$codes))])
 }

@@ -9,7 +9,8 @@ told_of_rest <- function(file, gone = NULL) {
   told <- told_among(file$told$columns, setdiff(names(file$data), gone))
   again <- isTRUE(file$told$again) || NROW(told) < NROW(file$told$columns)
   known <- file$original[setdiff(intersect(names(file$original), names(file$data)), gone)]
-  data <- if (again && length(known)) bare_data(file$data)
+  of_records <- is.null(times_of(file$data))
+  data <- if (again && of_records && length(known)) bare_data(file$data)
   data <- if (!is.null(data)) as.data.frame(data)[setdiff(names(data), gone)]
   from <- if (!is.null(data)) with_columns(data, known)
   if (is.null(from)) {

@@ -289,7 +289,7 @@ given_nearly <- function(columns, read, amounts, protected, told, asked, release
   }))
 }
 
-# The mean of the numbers with an equal value of the column, NA if there is no other.
+# Per record the mean of all numbers with its value of the column, if that occurs twice.
 mean_by_value <- function(column, shown) {
   shown[column$codes == 0L] <- NA
   known <- is.finite(shown)
@@ -346,7 +346,8 @@ told_by_sums <- function(columns, read, amounts, protected, told, n) {
       by_one <- unlist(lapply(told[of$by], function(one) one[name]))
       by <- paste(of$by, collapse = " + ")
       found[[by]] <- c(found[[by]], made[made > max(0, by_one, na.rm = TRUE)])
-      parts <- parts[setdiff(names(parts), setdiff(of$by, names(protected))[1])]
+      # One that is not protected, if there is one.
+      parts[[c(setdiff(of$by, names(protected)), of$by)[[1]]]] <- NULL
     }
   }
   Filter(length, found)

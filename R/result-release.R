@@ -44,9 +44,10 @@
 #' order, and compares the share of correct values with that of the same guesses in a random
 #' order. Bands of more than 20 values count by twentieths.
 #'
-#' **Masked numbers.** In a file sorted by turnover the mean of the released numbers around a record
-#' is near its own. The attack counts those within 5%, of means over 5 to 151 records, and compares
-#' them with the released numbers, and with the mean of all, that are as near.
+#' **Masked numbers.** In a file sorted by turnover the mean of the released numbers around a
+#' record, of 5 to 151 records, is near its own. The attack counts how many of these means are
+#' within 5% of the number before, and how many released numbers are; chance is the larger of that
+#' and of the number for the mean of all records.
 #'
 #' **Two protections.** If `data` of a remedy were protected before, order and columns are compared
 #' with the values before the first protection, for the variables of both. A result has these
@@ -114,7 +115,8 @@
 #' of an age do. An intruder who knows the division has fewer candidates for a suppressed,
 #' exchanged or recoded industry than the protection counts. Columns that still follow from a
 #' recoded variable do not narrow it. A masked number is narrowed by a number that gives most of
-#' the protected values within 5%, by a line or a power, as a tax does a price.
+#' the protected values within 5%, by a line or a power, as a tax does a price, or by the mean of
+#' all records with one value of the column, as the number of a person does.
 #'
 #' A column reveals a variable in one of four ways:
 #' \describe{

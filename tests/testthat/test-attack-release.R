@@ -927,3 +927,16 @@ test_that("the mean of a person's records takes noise out of a number", {
   noisy$wage <- round(data$wage * (1 + rnorm(n, 0, 0.1)))
   expect_identical(NROW(sdcRisk:::told_by_columns(data, noisy, "wage")), 0L)
 })
+
+test_that("sums of protected numbers alone come to an end", {
+  set.seed(9)
+  n <- 500
+  data <- data.frame(sector = sample(3, n, TRUE), a = round(rlnorm(n, 7)), b = round(rlnorm(n, 7)))
+  data$total <- data$a + data$b
+  top <- quiet(top_code(
+    sdc_file(data, "sector", num_vars = c("a", "b", "total")), a = 8000, b = 8000, total = 9000
+  ))
+  setTimeLimit(elapsed = 60)
+  on.exit(setTimeLimit())
+  expect_no_error(sdcRisk:::told_by_columns(data, as.data.frame(top), c("a", "b", "total")))
+})
