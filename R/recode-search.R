@@ -53,7 +53,7 @@
 #' @section Missing values:
 #' Missing is a value of its own up to the level that joins all values. With `blanks = "cells"` it
 #' is, too, for the suppression of an incomplete file (`rule = "strict"`). With `l`, `c` or `t` it
-#' matches every value, and recodings whose complete records rest on incomplete ones are passed over.
+#' matches every value. Recodings whose complete records rest on incomplete ones are passed over.
 #'
 #' @section Tables of a database:
 #' They and pattern tables are searched by their counts, for the limits `k`, `prop_unique` and
