@@ -185,8 +185,10 @@ is_summary <- function(run, value, parent) {
     return(FALSE)
   }
   listed <- function() {
+    of_parent <- parent$columns[keys]
+    of_parent <- if (length(keys) == 1) of_parent[[1]] else as.data.frame(of_parent)
     length(keys) && !any(setdiff(names(parent$columns), keys) %in% names(value)) &&
-      nrow(value) == nrow(unique(as.data.frame(parent$columns[keys])))
+      nrow(value) == sum(!duplicated(of_parent))
   }
   is_table(run, all.names(run$parsed$code[[run$at]])) || listed()
 }

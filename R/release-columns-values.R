@@ -106,7 +106,7 @@ may_tell <- function(fit) {
   turns <- min(sum(steps < 0), sum(steps > 0), sum(steps != 0) - length(unique(fit$best)) + 1)
   fit$errors <= 0.05 * fit$n &&
     (fit$extra < 50 && turns <= 0.05 * fit$n || turns <= 0.05 * length(steps) ||
-       fit$errors <= min(0.05, 0.5 * (1 - fit$commonest)) * fit$extra)
+       fit$extra > 0 && fit$errors <= min(0.05, 0.5 * (1 - fit$commonest)) * fit$extra)
 }
 
 # By the function, where it is known: it gives most of the protected values it is asked for.

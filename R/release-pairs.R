@@ -361,23 +361,24 @@ made_of <- function(parts, y, rows) {
   forms <- list(list(of = identity, back = identity, parts = parts))
   if (positive(y)) forms[[2]] <- list(of = log, back = exp, parts = Filter(positive, parts))
   for (form in forms) {
-    parts <- lapply(form$parts, form$of)
-    made_by <- function(names) {
-      of <- sum_factors(lapply(parts[names], `[`, rows), form$of(y[rows]))
-      if (length(of)) {
-        sum <- of[[1]] + Reduce(`+`, Map(`*`, parts[names], of[-1]))
-        made <- round(form$back(sum), digits)
-        if (are_same(made[rows], y[rows])) list(made = made, by = names)
-      }
+    numbers <- function(names, at) lapply(form$parts[names], function(x) form$of(x[at]))
+    sum_of <- function(made, at) {
+      sum <- made$of[[1]] + Reduce(`+`, Map(`*`, numbers(made$by, at), made$of[-1]))
+      round(form$back(sum), digits)
     }
-    made <- if (length(parts) > 1) made_by(names(parts))
+    made_by <- function(names) {
+      made <- list(of = sum_factors(numbers(names, rows), form$of(y[rows])), by = names)
+      if (length(made$of) && are_same(sum_of(made, rows), y[rows])) made
+    }
+    names <- names(form$parts)
+    made <- if (length(names) > 1) made_by(names)
     if (!is.null(made)) {
       # A column that is not needed is left out.
-      for (name in names(parts)) {
+      for (name in names) {
         without <- if (length(made$by) > 1) made_by(setdiff(made$by, name))
         if (!is.null(without)) made <- without
       }
-      return(made)
+      return(list(made = sum_of(made, TRUE), by = made$by))
     }
   }
 }
