@@ -69,6 +69,10 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     near <- given_nearly(columns, parts$read, amounts, protected, told, asked, released)
     narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
     told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
+    if (!before || missing) {
+      shown <- lapply(as.list(released)[names(protected)], amount_of)
+      told <- c(told, told_by_steps(columns, parts$read, amounts, protected, told, shown))
+    }
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
@@ -215,9 +219,11 @@ told_rows <- function(told, part, columns, n_values, protected, variables) {
     # An intruder knows an age with exceptions, but hardly the number of a household.
     nearly <- if (isTRUE(columns[[by]]$id)) 0.99 else 0.9
     more <- n_values[by] > vapply(protected[names(found)], function(v) max(v$codes), 0L)
+    parts <- strsplit(by, " + ", fixed = TRUE)[[1]]
     frame(
       variable = names(found), by = rep(by, length(found)), share = share,
-      n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found)),
+      n = as_count(unname(found)),
+      identifier = rep(any(c(by, parts) %in% identifiers), length(found)),
       part = rep(part, length(found)), finer = share >= nearly & more %in% TRUE,
       n_renumbered = as_count(unname(found))
     )

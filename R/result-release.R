@@ -175,6 +175,11 @@
 #' the members of a household by those of each age, or a weight by height and body mass index. Other
 #' relations between three columns are not found, nor those of pairs that hold for fewer than 95% of
 #' the records, or 90% if the number of a pair equals the variable.
+#'
+#' **Records of one person** reveal each other's numbers if these change by as much as another
+#' column: ages by the years of the waves of a panel, in nine of ten steps. Then `"id + year"` is
+#' named with the values that come back from the numbers of the other records, or from the groups
+#' of all of them if one number alone fits. New numbers for the persons do not prevent this.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique

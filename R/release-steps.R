@@ -1,0 +1,80 @@
+# Numbers of a unit's records that change by as much as another column does, such as the ages of a
+# person by the years of the waves: one record that shows its age tells that of all.
+
+# By an identifier and a number: how many protected values of each variable come back. `shown` are
+# the released variables as numbers.
+told_by_steps <- function(columns, read, amounts, protected, told, shown) {
+  n <- length(columns[[1]]$codes)
+  # Most values of an income have one record, most persons of a panel several.
+  is_unit <- function(column) {
+    column$n_values < n / 1.2 && (
+      column$id || column$n_values > n / 50 && stats::median(tabulate(column$codes)) > 1
+    )
+  }
+  units <- names(Filter(is_unit, columns))
+  amounts <- Filter(Negate(is.null), amounts)
+  if (n < 100 || length(units) == 0 || length(amounts) == 0) {
+    return(NULL)
+  }
+  steps <- Filter(Negate(is.null), lapply(read[setdiff(names(columns), units)], amount_of))
+  pairs <- expand.grid(unit = units, by = names(steps), stringsAsFactors = FALSE)
+  found <- Map(function(unit, by) {
+    open <- open_to_pair(c(unit, by), told, protected[names(amounts)])
+    column <- columns[[unit]]
+    at <- sampled_rows(replace(column, "n_values", n))
+    at <- at[order(column$codes[at])]
+    back <- lapply(rlang::set_names(open), function(variable) {
+      step <- step_of(column$codes[at], steps[[by]][at], amounts[[variable]][at])
+      if (length(step)) {
+        moved <- step$of * steps[[by]]
+        n_by_steps(column, moved, amounts[[variable]], shown[[variable]], protected[[variable]],
+                   step$share)
+      }
+    })
+    without_alone(not_few(c(unlist(back), numeric()), protected), c(unit, by), told)
+  }, pairs$unit, pairs$by)
+  names(found) <- paste(pairs$unit, pairs$by, sep = " + ")
+  found[lengths(found) > 0]
+}
+
+# By how much `y` changes with `x` from one record of a unit to the next, and the `share` of the
+# changes that are so; NULL if nine of ten are not. Records are in the order of the `unit`.
+step_of <- function(unit, x, y) {
+  same <- diff(unit) == 0 & unit[-1] > 0
+  dx <- diff(x)[same]
+  ratio <- (diff(y)[same] / dx)[dx != 0]
+  ratio <- ratio[is.finite(ratio)]
+  of <- stats::median(ratio)
+  share <- mean(is_same(ratio, of))
+  if (length(ratio) >= 50 && of != 0 && share >= 0.9) list(of = of, share = share)
+}
+
+# Number of protected values that the other records of their units give: most of these by the
+# numbers that they show, or all by their groups, which only one number fits.
+n_by_steps <- function(column, moved, y, shown, v, share) {
+  group <- if (is.null(v$joined)) integer(length(y)) else v$joined$group
+  if (is.null(shown)) shown <- rep(NA_real_, length(y))
+  begin <- replace(shown, group > 0, NA) - moved
+  known <- sort(unique(round(begin, 6)))
+  fit <- column_fit(column$codes, match(round(begin, 6), known, nomatch = 0L))
+  from_numbers <- known[fit$best[match(column$codes, fit$group)]]
+  from_groups <- if (any(group > 0)) first_by_groups(column$codes, moved, y, group)
+  first <- ifelse(is.na(from_numbers) & length(from_groups) > 0, from_groups, from_numbers)
+  guess <- (first + moved)[v$rows]
+  if (v$missing) {
+    return(round(sum(is.finite(guess)) * share))
+  }
+  n_right <- sum(is_same(guess, y[v$rows]), na.rm = TRUE)
+  if (n_right >= max(0.5 * sum(is.finite(guess)), 0.05 * length(v$rows))) n_right else 0
+}
+
+# Per record the only number from which all groups of its unit follow, NA if there are several.
+first_by_groups <- function(unit, moved, y, group) {
+  at <- which(group > 0 & unit > 0 & is.finite(y))
+  of_group <- function(f) vapply(split(y[at], group[at]), f, 0)[as.character(group[at])]
+  of_unit <- function(x, f) vapply(split(x, unit[at]), f, 0)
+  low <- of_unit(of_group(min) - moved[at], max)
+  high <- of_unit(of_group(max) - moved[at], min)
+  only <- ifelse(is_same(low, high), low, NA)
+  unname(only[as.character(unit)])
+}

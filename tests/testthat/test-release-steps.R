@@ -1,0 +1,86 @@
+# A person's ages change by as much as the years of the waves do.
+
+panel_file <- function(n = 600, waves = 4) {
+  set.seed(4)
+  first <- sample(18:75, n, TRUE)
+  panel <- data.frame(
+    pid = rep(sample(10000, n), each = waves), year = rep(2019 + seq_len(waves), n),
+    age = rep(first, each = waves) + rep(seq_len(waves), n) - 1,
+    sex = rep(sample(c("f", "m"), n, TRUE), each = waves), in_school = sample(c("no", "yes"), n * waves, TRUE, c(0.9, 0.1))
+  )
+  rownames(panel) <- NULL
+  panel
+}
+
+# What somebody finds who takes the age less the year of the person's other records.
+ages_back <- function(released, id = "pid") {
+  begin <- ave(released$age - released$year, released[[id]], FUN = function(x) {
+    x <- x[!is.na(x)]
+    if (length(x)) as.numeric(names(which.max(table(x)))) else NA
+  })
+  begin + released$year
+}
+
+panel_keys <- c("age", "sex", "in_school")
+
+test_that("other waves reveal a suppressed age, and only in the same unit", {
+  panel <- panel_file()
+  file <- sdc_file(panel, panel_keys, id_vars = "pid")
+  x <- suppressMessages(suppress_cells(file, k = 3, importance = c(in_school = 9, sex = 9)))
+  lost <- which(is.na(x$data$age))
+  right <- sum(ages_back(as.data.frame(x$data))[lost] == panel$age[lost], na.rm = TRUE)
+  expect_gt(right, 20)
+  told <- x$diagnostics$told_by_columns
+  told <- told[told$variable == "age" & told$by == "pid + year", ]
+  expect_equal(told$n, right)
+  expect_equal(told$share, right / length(lost))
+  kept <- suppressMessages(release_data(x, new_ids = "pid"))
+  verdict <- function(file) {
+    page <- measures(suppressMessages(file_check(file, limit = list(k = 3))))
+    page$verdict[page$measure == "k"]
+  }
+  expect_identical(verdict(kept), "unclear")
+  expect_message(release_data(x, new_ids = "pid"), "\"pid + year\" reveals", fixed = TRUE)
+  expect_identical(verdict(release_data(x)), "ok")
+
+  # Read again, it says how many of those that are missing are given.
+  path <- withr::local_tempfile()
+  utils::write.csv(kept, path, row.names = FALSE)
+  again <- sdc_file(utils::read.csv(path), panel_keys, id_vars = "pid")
+  told <- suppressMessages(file_check(again))$diagnostics$told_missing
+  told <- told[told$variable == "age" & told$by == "pid + year", ]
+  expect_equal(told$n, sum(!is.na(ages_back(utils::read.csv(path))[is.na(kept$age)])))
+
+  panel$age <- sample(panel$age)
+  x <- suppressMessages(suppress_cells(sdc_file(panel, panel_keys, id_vars = "pid"), k = 3))
+  expect_false("pid + year" %in% x$diagnostics$told_by_columns$by)
+})
+
+test_that("waves in which a group of ages changes reveal the age", {
+  panel <- panel_file()
+  breaks <- seq(20, 70, 10)
+  x <- suppressMessages(global_recode(sdc_file(panel, panel_keys, id_vars = "pid"), age = breaks))
+  band <- findInterval(panel$age, breaks)
+  low <- c(-Inf, breaks)[band + 1] - panel$year
+  high <- c(breaks - 1, Inf)[band + 1] - panel$year
+  low <- ave(low, panel$pid, FUN = max)
+  only <- low == ave(high, panel$pid, FUN = min)
+  told <- as_file(x, "x")$told$columns
+  n <- told$n[told$variable == "age" & told$by == "pid + year"]
+  # The lowest and the highest age of the file close the outer groups.
+  expect_gte(n, sum(only))
+  expect_lte(n, sum(only) + 4 * sum(panel$age %in% range(panel$age)))
+  expect_gt(sum(only), 300)
+})
+
+test_that("the commonest of a person's exchanged ages is the age", {
+  panel <- panel_file(100)
+  set.seed(12)
+  x <- suppressMessages(invariant_pram(sdc_file(panel, panel_keys, id_vars = "pid"), "age", 0.4, scope = "all"))
+  changed <- which(x$data$age != panel$age)
+  right <- sum(ages_back(as.data.frame(x$data))[changed] == panel$age[changed])
+  told <- x$diagnostics$told_by_columns
+  told <- told[told$variable == "age" & told$by == "pid + year", ]
+  expect_gt(right, 0.7 * length(changed))
+  expect_equal(told$n, right)
+})
