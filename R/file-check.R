@@ -390,6 +390,7 @@ extreme_measure <- function(rows) {
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
+  file$beside <- beside_in_table(file, asked)
   said <- told_of_page(file, asked)
   before <- said$before
   asked$history <- file$history
@@ -489,9 +490,10 @@ without_blanks <- function(file, asked) {
 # Columns that tell or narrow missing values of a key variable, which were suppressed in vain. A
 # column that reveals values narrows these, too.
 told_missing <- function(file, seen, keys) {
+  in_table <- !is.null(file$beside)
   told <- told_by_columns(
-    seen$data, NULL, keys, file$roles$hh_id, seen$coded,
-    missing = TRUE, ties = length(file$history) == 0
+    if (in_table) file$beside else seen$data, NULL, keys, file$roles$hh_id,
+    if (!in_table) seen$coded, missing = TRUE, ties = length(file$history) == 0
   )
   # Patterns have no other columns.
   if (is.null(told)) {
@@ -546,7 +548,10 @@ not_compared <- function(file, asked) {
     odd <- function(name) is.null(column_source(file$data[[name]], n_records(file$data)))
     # The ids of a released table show its old order.
     known <- setdiff(names(file$roles), if (isTRUE(file$forgotten)) "id_vars")
-    setdiff(c(Filter(odd, others), file$in_database), unlist(file$roles[known]))
+    c(
+      setdiff(c(Filter(odd, others), file$in_database), unlist(file$roles[known])),
+      if (asked$n_incomplete > 0) setdiff(table_columns(file), names(file$beside))
+    )
   } else {
     asked$odd_in_table
   }

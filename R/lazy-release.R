@@ -26,11 +26,13 @@
 #' [sdc_report()] take the same arguments as for a data frame and have equal figures. The page and
 #' all protections count again: a table that has changed since is an error (`bad_data`). Other
 #' columns are not compared with the key variables, so that the page of a protected file is
-#' `"unclear"` until they are left out. [recode_search()] searches the table by its counts; what
-#' `apply_recoding(found, blanks = FALSE)` leaves is for [suppress_cells()]. The loss of
-#' [invariant_pram()] needs the records in R. The release and `data` of a result are files of the
-#' new table, with roles, states of the columns and history: `file_check(release_data(x))` needs no
-#' arguments. `summary(release_data(x))$history` says what was done.
+#' `"unclear"` until they are left out; weights, strata and sensitive columns are, if they have at
+#' most 100,000 combinations of values with the key variables. [recode_search()] searches the table
+#' by its counts; what `apply_recoding(found, blanks = FALSE)` leaves is for [suppress_cells()].
+#' The loss of [invariant_pram()] needs the records in R. The release and `data` of a result are
+#' files of the new table, with roles, states of the columns and history:
+#' `file_check(release_data(x))` needs no arguments. `summary(release_data(x))$history` says what
+#' was done.
 #'
 #' @section What happens:
 #' 1. One `GROUP BY` brings the distinct patterns of the key variables, at most

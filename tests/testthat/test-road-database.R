@@ -308,6 +308,32 @@ test_that("mistakes on a file of a database say what to do", {
   expect_equal(quietly(file_check(lost))$estimates, check$estimates)
 })
 
+test_that("weights and sensitive columns of a table are other columns", {
+  set.seed(4)
+  data <- data.frame(age = sample(10, 2000, TRUE, 10:1), region = sample(40, 2000, TRUE, (1:40)^-1))
+  data$weight <- 50 + data$region
+  data$ill <- sample(3, 2000, TRUE)
+  roles <- list(key_vars = c("age", "region"), weight_var = "weight", sensitive = "ill")
+  reason <- function(data) {
+    x <- quietly(suppress_cells(do.call(sdc_file, c(list(data), roles)), k = 4))
+    k <- measures(quietly(file_check(release_data(x), limit = list(k = 4))))[1, ]
+    expect_identical(k$verdict, "unclear")
+    k$note
+  }
+  told <- regmatches(reason(data), regexpr("\"weight\" reveals.*\"region\"", reason(data)))
+  expect_length(told, 1)
+  expect_match(reason(engine_table("sqlite", data)), told, fixed = TRUE)
+  # Weights that are all different stay in the engine.
+  data <- data[rep(seq_len(2000), 60), ]
+  data$weight <- stats::runif(nrow(data))
+  data$region[1:9] <- NA
+  k <- measures(quietly(file_check(
+    sdc_file(engine_table("sqlite", data), c("age", "region"), weight_var = "weight"),
+    limit = list(k = 4)
+  )))[1, ]
+  expect_match(k$note, "are not compared .*\"weight\"")
+})
+
 test_that("other columns of a table make the page of a protected file unclear", {
   set.seed(4)
   data <- data.frame(
