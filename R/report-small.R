@@ -377,7 +377,12 @@ without_groups <- function(x, exact, n, hides) {
   # The risk of a key set is its number of groups by that of records.
   if (hides && inherits(x, "sdc_qar_risk")) {
     told <- exact$estimates$n_sets == 1 | tell(exact$estimates$risk * n)
-    x$estimates[told, c("risk", "risk_empirical", "threshold")] <- NA_real_
+    for (name in c("risk", "risk_empirical", "threshold")) {
+      value <- exact$estimates[[name]]
+      # In steps of five groups, as the means of other results.
+      x$estimates[[name]] <- in_steps(x$estimates[[name]], least_alike / (value * n), value)
+      x$estimates[[name]][told] <- NA_real_
+    }
   }
   # The error of theta tells the groups of three, beside which those of four follow.
   if (inherits(x, "sdc_n_matches")) {

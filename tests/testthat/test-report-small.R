@@ -638,6 +638,22 @@ test_that("a withheld number of classes follows from no risk without a variable 
   expect_identical(printed$value[printed$name %in% c("risk", "risk_empirical")], c(NA_real_, NA))
 })
 
+test_that("the riskiest of several key sets does not tell its number of classes", {
+  set.seed(3)
+  n <- 483
+  data <- data.frame(a = sample(8, n, TRUE), b = sample(5, n, TRUE), c = sample(3, n, TRUE))
+  alone <- ave(seq_len(n), data$a, data$b, data$c, FUN = length) == 1
+  data <- data[!(alone & cumsum(alone) > 3), ]
+  keys <- c("a", "b", "c")
+  risk <- quietly(qar_risk(data, keys, p = 2))
+  classes <- nrow(unique(data[c("a", "b")]))
+  expect_equal(risk$estimates$risk * nrow(data), classes)
+  printed <- printed_numbers(external(quietly(n_matches(data, keys)), risk)$log)
+  told <- printed$value[printed$name %in% c("risk", "risk_empirical")]
+  expect_length(told, 2)
+  expect_false(any(abs(told * nrow(data) - classes) < 0.3, na.rm = TRUE))
+})
+
 test_that("a withheld number of classes is no risk of the only key set without a variable", {
   keys <- c("race", "sex", "relationship", "marital_status")
   set.seed(2)
