@@ -61,6 +61,7 @@ declare_measure(
     order_line(x),
     if (!is.null(x$diagnostics$cheaper)) paste(heavy_words(x), collapse = " "),
     if (rule == "own" && x$diagnostics$n_resting > 0) resting_line(x),
+    if (x$diagnostics$n_beyond > 0) beyond_line(x),
     if (n_single_candidate > 0) {
       paste0(
         "An intruder who knows a person's original values can still identify ",
@@ -153,6 +154,18 @@ resting_line <- function(x) {
     plural(x$diagnostics$n_resting, "record"), " would have too few matches without ",
     "incomplete ones, so that file_check() calls k \"unclear\"; use rule = \"strict\" to ",
     "prevent it."
+  )
+}
+
+# Limits on sensitive values hold among the originals, which are of other records where a value is
+# suppressed.
+beyond_line <- function(x) {
+  paste0(
+    "Among released records, where a suppressed value matches every value, ",
+    plural(x$diagnostics$n_beyond, "record"), " ", ngettext(x$diagnostics$n_beyond, "does", "do"),
+    " not keep the limits on ", quote_names(x$settings$sensitive),
+    ": attribute_risk(release_data(x)) has the values. ",
+    "recode_search(blanks = \"cells\") keeps them."
   )
 }
 

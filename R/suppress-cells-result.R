@@ -58,7 +58,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       bound_steps = found$bound_steps, n_improved = found$improved,
       n_blank_patterns = n_blank_patterns, missing = missing_cells(table, data),
       told_by_columns = told, told_by_order = order_told,
-      earlier = earlier, n_resting = n_resting
+      earlier = earlier, n_resting = n_resting, n_beyond = sum(found$n_beyond)
     ),
     call = this_call, data = with_sorted_levels(released, data), cells = cells,
     variables = variables,
@@ -73,6 +73,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
     )
   }
   if (settings$rule == "own" && n_resting > 0) inform_sdc("resting_records", resting_line(result))
+  if (sum(found$n_beyond) > 0) inform_sdc("resting_records", beyond_line(result))
   inform_told_suppressed(told_unasked(told), data, settings)
   if (is.null(lazy)) inform_order(order_told, shuffle_advice)
   result

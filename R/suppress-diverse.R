@@ -75,6 +75,7 @@ find_diverse <- function(table, data, sets, settings) {
   c(cells, list(
     reason = rep("violation", length(cells$record)), violating = violating,
     cost = paid, lower_bound = paid, restricted = FALSE, bound_steps = 0L, improved = 0L,
+    n_beyond = sum(!are_diverse(blanked, known, settings)),
     counts = list(list(
       before = count(data), after = count(blanked),
       intruder = count(blanked, patterns = as.data.frame(data)[known])

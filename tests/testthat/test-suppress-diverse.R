@@ -59,6 +59,25 @@ test_that("every record loses the least that serves k, l and t", {
   }
 })
 
+test_that("released records that keep no limit among themselves are counted", {
+  data <- patients(200)
+  x <- quietly(suppress_cells(data, patient_keys, k = 3, l = 2, c = 3, sensitive = "disease"))
+  released <- as.data.frame(x$data)
+  kept <- vapply(seq_len(nrow(data)), function(i) {
+    fits <- as.vector(slow_agree(released[i, , drop = FALSE], released, patient_keys))
+    slow_recursive(released$disease[fits], 2) < 3
+  }, NA)
+  expect_gt(sum(!kept), 5)
+  expect_identical(x$diagnostics$n_beyond, sum(!kept))
+  expect_message(
+    suppress_cells(data, patient_keys, k = 3, l = 2, c = 3, sensitive = "disease"),
+    paste(sum(!kept), "records do not keep the limits on \"disease\""), fixed = TRUE
+  )
+  expect_output(print(x), "Among released records", fixed = TRUE)
+  x <- quietly(suppress_cells(data, patient_keys, k = 3, l = 2, sensitive = "disease"))
+  expect_identical(x$diagnostics$n_beyond, 0L)
+})
+
 test_that("strata are suppressed as if each were a file", {
   data <- patients(200)
   data$part <- rep(c("n", "s", NA, "w"), 50)
