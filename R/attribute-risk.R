@@ -45,8 +45,9 @@
 #' Of key variables by `missing`, as in [n_matches()]: `"wildcard"` lets a missing value match
 #' every value, so suppressed values of a released file are handled as an intruder must handle
 #' them. A missing value of a sensitive variable is not a value: the record counts among the
-#' matches of nobody, and has no `posterior`. `dorig` and `uio` are shares of all records,
-#' `cap`, `disco` and `tcap` of those with a value.
+#' matches of nobody, and has no `posterior`. `dorig` and `uio` are shares of all records, also of
+#' those for which the matches tell a value that they do not have; `cap`, `disco` and `tcap` of
+#' those with a value.
 #'
 #' @section Cost:
 #' Grouping the records by key if no key value is missing; the cost of [n_matches()] with

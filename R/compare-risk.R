@@ -53,7 +53,11 @@ compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "
   }
   if (missing(before) || missing(after)) {
     stop_argument(
-      "after", "be given", found = "Two results are needed at least.",
+      "after", "be given", found = if (...length()) {
+        paste(plural(...length(), "result"), "with other names were given.")
+      } else {
+        "Two results are needed at least."
+      },
       advice = "compare_risk(before, after); do.call(compare_risk, x) for a list of results."
     )
   }

@@ -24,8 +24,8 @@
 #' }
 #' Scores of files with different numbers of key variables cannot be compared.
 #'
-#' **DIS-SUDA.** With \eqn{u} records that are unique on all key variables, \eqn{p} pairs of
-#' records that match each other only, and the sampling fraction \eqn{f}, the probability that
+#' **DIS-SUDA.** With \eqn{u} records that are unique on all key variables, \eqn{2 p} records with
+#' one other match (\eqn{p} pairs), and the sampling fraction \eqn{f}, the probability that
 #' a match with a unique record is right is
 #' \deqn{\mathrm{DIS} = \frac{u f}{u f + 2 p (1 - f)}}{DIS = u f / (u f + 2 p (1 - f))}
 #' (Skinner and Elliot 2002). DIS-SUDA spreads it over the \eqn{n} records with a score

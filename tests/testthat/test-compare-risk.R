@@ -115,3 +115,9 @@ test_that("of two pages the figures with a limit come first, in table and pictur
   error <- expect_error(compare_risk(file, file), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(error), "Give file_check() of both files", fixed = TRUE)
 })
+
+test_that("results with other names than before and after are counted", {
+  x <- quietly(n_matches(nals_prison, keys))
+  expect_error(compare_risk(before = x, recoded = x, last = x), "2 results with other names")
+  expect_error(compare_risk(x), "Two results are needed", class = "sdcRisk_error_bad_argument")
+})

@@ -6,7 +6,8 @@ panel_file <- function(n = 600, waves = 4) {
   panel <- data.frame(
     pid = rep(sample(10000, n), each = waves), year = rep(2019 + seq_len(waves), n),
     age = rep(first, each = waves) + rep(seq_len(waves), n) - 1,
-    sex = rep(sample(c("f", "m"), n, TRUE), each = waves), in_school = sample(c("no", "yes"), n * waves, TRUE, c(0.9, 0.1))
+    sex = rep(sample(c("f", "m"), n, TRUE), each = waves),
+    in_school = sample(c("no", "yes"), n * waves, TRUE, c(0.9, 0.1))
   )
   rownames(panel) <- NULL
   panel
@@ -76,7 +77,8 @@ test_that("waves in which a group of ages changes reveal the age", {
 test_that("the commonest of a person's exchanged ages is the age", {
   panel <- panel_file(100)
   set.seed(12)
-  x <- suppressMessages(invariant_pram(sdc_file(panel, panel_keys, id_vars = "pid"), "age", 0.4, scope = "all"))
+  file <- sdc_file(panel, panel_keys, id_vars = "pid")
+  x <- suppressMessages(invariant_pram(file, "age", 0.4, scope = "all"))
   changed <- which(x$data$age != panel$age)
   right <- sum(ages_back(as.data.frame(x$data))[changed] == panel$age[changed])
   told <- x$diagnostics$told_by_columns
