@@ -57,11 +57,11 @@ declare_measure(
   ),
   spread = "Record risk if the intruder knows the originals (1/g)",
   notes = list(
+    if (x$diagnostics$n_beyond > 0) beyond_line(x),
     law_lines(x$diagnostics$law), told_line(x$diagnostics$told_by_columns, "suppressed values"),
     order_line(x),
     if (!is.null(x$diagnostics$cheaper)) paste(heavy_words(x), collapse = " "),
     if (rule == "own" && x$diagnostics$n_resting > 0) resting_line(x),
-    if (x$diagnostics$n_beyond > 0) beyond_line(x),
     if (n_single_candidate > 0) {
       paste0(
         "An intruder who knows a person's original values can still identify ",
@@ -161,11 +161,9 @@ resting_line <- function(x) {
 # suppressed.
 beyond_line <- function(x) {
   paste0(
-    "Among released records, where a suppressed value matches every value, ",
-    plural(x$diagnostics$n_beyond, "record"), " ", ngettext(x$diagnostics$n_beyond, "does", "do"),
-    " not keep the limits on ", quote_names(x$settings$sensitive),
-    ": attribute_risk(release_data(x)) has the values. ",
-    "recode_search(blanks = \"cells\") keeps them."
+    "Of the released records ", format_count(x$diagnostics$n_beyond), " ",
+    ngettext(x$diagnostics$n_beyond, "does", "do"), " not keep the limits on ",
+    quote_names(x$settings$sensitive), ", as attribute_risk(release_data(x)) shows."
   )
 }
 

@@ -73,7 +73,12 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
     )
   }
   if (settings$rule == "own" && n_resting > 0) inform_sdc("resting_records", resting_line(result))
-  if (sum(found$n_beyond) > 0) inform_sdc("resting_records", beyond_line(result))
+  if (sum(found$n_beyond) > 0) {
+    inform_sdc("resting_records", c(
+      beyond_line(result), i = "A suppressed value matches every value.",
+      i = "recode_search(blanks = \"cells\") keeps them."
+    ))
+  }
   inform_told_suppressed(told_unasked(told), data, settings)
   if (is.null(lazy)) inform_order(order_told, shuffle_advice)
   result

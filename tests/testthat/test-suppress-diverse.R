@@ -71,9 +71,9 @@ test_that("released records that keep no limit among themselves are counted", {
   expect_identical(x$diagnostics$n_beyond, sum(!kept))
   expect_message(
     suppress_cells(data, patient_keys, k = 3, l = 2, c = 3, sensitive = "disease"),
-    paste(sum(!kept), "records do not keep the limits on \"disease\""), fixed = TRUE
+    paste(sum(!kept), "do not keep the limits on \"disease\""), fixed = TRUE
   )
-  expect_output(print(x), "Among released records", fixed = TRUE)
+  expect_output(print(x), "Of the released records", fixed = TRUE)
   x <- quietly(suppress_cells(data, patient_keys, k = 3, l = 2, sensitive = "disease"))
   expect_identical(x$diagnostics$n_beyond, 0L)
 })
