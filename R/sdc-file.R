@@ -255,9 +255,12 @@ transform.sdc_file <- function(`_data`, ...) {
   keep_file(new, x, roles, same_records = TRUE)
 }
 
-# Every column keeps its role under its new name.
+# Every column keeps its role under its new name, and loses it without one.
 renamed_roles <- function(roles, old, new) {
-  to <- function(columns) new[match(columns, old)]
+  to <- function(columns) {
+    to <- new[match(columns, old)]
+    ifelse(is.na(to), columns, to)
+  }
   for (role in setdiff(names(roles), c(population_roles, "key_groups"))) {
     roles[[role]] <- to(roles[[role]])
   }

@@ -501,3 +501,12 @@ test_that("a database takes a file as the data frame that it is", {
     expect_equal(DBI::dbReadTable(con, "file"), data, ignore_attr = TRUE)
   }
 })
+
+test_that("columns without a name lose their role by the name they had", {
+  file <- sdc_file(nals_prison, c("DAGE3", "EDUC3"), weight_var = "WEIGHT")
+  expect_message(found <- unname(file), "\"DAGE3\", \"EDUC3\", \"WEIGHT\"", fixed = TRUE)
+  expect_null(names(found))
+  at <- match("EDUC3", names(file))
+  expect_message(names(file)[at] <- NA, "columns with a role: \"EDUC3\"", fixed = TRUE)
+  expect_identical(attr(file, "roles")$key_vars, "DAGE3")
+})
