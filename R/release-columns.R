@@ -70,8 +70,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
     told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
     if (!before || missing) {
-      shown <- lapply(as.list(released)[names(protected)], amount_of)
-      told <- c(told, told_by_steps(columns, parts$read, amounts, protected, told, shown))
+      told <- c(told, told_by_steps(columns, parts$read, data, released, protected, told))
     }
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(

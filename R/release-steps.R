@@ -1,9 +1,9 @@
 # Numbers of a unit's records that change by as much as another column does, such as the ages of a
 # person by the years of the waves: one record that shows its age tells that of all.
 
-# By an identifier and a number: how many protected values of each variable come back. `shown` are
-# the released variables as numbers.
-told_by_steps <- function(columns, read, amounts, protected, told, shown) {
+# By an identifier and a number: how many of the `protected` values of each variable of the original
+# `data` come back.
+told_by_steps <- function(columns, read, data, released, protected, told) {
   n <- length(columns[[1]]$codes)
   # Most values of an income have one record, most persons of a panel several.
   is_unit <- function(column) {
@@ -12,11 +12,12 @@ told_by_steps <- function(columns, read, amounts, protected, told, shown) {
     )
   }
   units <- names(Filter(is_unit, columns))
-  amounts <- Filter(Negate(is.null), amounts)
-  if (n < 100 || length(units) == 0 || length(amounts) == 0) {
+  if (n < 100 || length(units) == 0) {
     return(NULL)
   }
-  steps <- Filter(Negate(is.null), lapply(read[setdiff(names(columns), units)], amount_of))
+  numbers <- function(columns) Filter(Negate(is.null), lapply(columns, number_in))
+  amounts <- numbers(as.list(data)[names(protected)])
+  steps <- numbers(read[setdiff(names(columns), units)])
   pairs <- expand.grid(unit = units, by = names(steps), stringsAsFactors = FALSE)
   found <- Map(function(unit, by) {
     open <- open_to_pair(c(unit, by), told, protected[names(amounts)])
@@ -27,14 +28,25 @@ told_by_steps <- function(columns, read, amounts, protected, told, shown) {
       step <- step_of(column$codes[at], steps[[by]][at], amounts[[variable]][at])
       if (length(step)) {
         moved <- step$of * steps[[by]]
-        n_by_steps(column, moved, amounts[[variable]], shown[[variable]], protected[[variable]],
-                   step$share)
+        shown <- number_in(released[[variable]])
+        n_by_steps(column, moved, amounts[[variable]], shown, protected[[variable]], step$share)
       }
     })
     without_alone(not_few(c(unlist(back), numeric()), protected), c(unit, by), told)
   }, pairs$unit, pairs$by)
   names(found) <- paste(pairs$unit, pairs$by, sep = " + ")
   found[lengths(found) > 0]
+}
+
+# Numbers, also those in texts such as "2019" or "wave 3"; NULL for other texts.
+number_in <- function(x) {
+  if (is.numeric(x) && !is.factor(x) || is_time(x)) {
+    return(amount_of(x))
+  }
+  if (is.character(x) && length(unique(x)) <= 150) x <- factor(x)
+  if (is.factor(x) && nlevels(x) <= 150 && all(grepl("^[^0-9]*[0-9]+[^0-9]*$", levels(x)))) {
+    as.double(gsub("[^0-9]", "", levels(x)))[x]
+  }
 }
 
 # By how much `y` changes with `x` from one record of a unit to the next, and the `share` of the

@@ -52,6 +52,13 @@ test_that("other waves reveal a suppressed age, and only in the same unit", {
   told <- told[told$variable == "age" & told$by == "pid + year", ]
   expect_equal(told$n, sum(!is.na(ages_back(utils::read.csv(path))[is.na(kept$age)])))
 
+  # The same of factors.
+  panel[c("age", "year")] <- list(factor(panel$age), factor(paste("wave", panel$year - 2019)))
+  file <- sdc_file(panel, panel_keys, id_vars = "pid")
+  x <- suppressMessages(suppress_cells(file, k = 3, importance = c(in_school = 9, sex = 9)))
+  told <- x$diagnostics$told_by_columns
+  expect_equal(told$n[told$variable == "age" & told$by == "pid + year"], right)
+
   panel$age <- sample(panel$age)
   x <- suppressMessages(suppress_cells(sdc_file(panel, panel_keys, id_vars = "pid"), k = 3))
   expect_false("pid + year" %in% x$diagnostics$told_by_columns$by)
