@@ -83,22 +83,11 @@ table_columns <- function(file) {
   setdiff(intersect(unlist(columns), colnames(file$table)), file$roles$key_vars)
 }
 
-# Records of these columns and the key variables, of an incomplete table; NULL if they have more
-# than so many combinations, as weights that are all different: then they stay in the engine.
-beside_in_table <- function(file, asked, most = 1e5) {
+# These columns and the key variables of an incomplete table of up to a million records.
+beside_in_table <- function(file, asked, most = 1e6) {
   columns <- table_columns(file)
-  n <- n_records(file$data)
-  if (length(columns) == 0 || asked$n_incomplete == 0 || n > 5e6) {
-    return(NULL)
-  }
-  found <- tryCatch(
-    suppressMessages(suppressWarnings(pattern_table(
-      dplyr::arrange(file$table), c(asked$keys, columns), max_patterns = most
-    ))),
-    sdcRisk_error = function(e) NULL
-  )
-  if (!is.null(found)) {
-    data <- pattern_file(found)$data
-    as.data.frame(lapply(as.list(unclass(data))[c(asked$keys, columns)], rep, times_of(data)))
+  if (length(columns) && asked$n_incomplete > 0 && n_records(file$data) <= most) {
+    kept <- dplyr::select(dplyr::ungroup(file$table), !!!rlang::syms(c(asked$keys, columns)))
+    with_engine(collect_query(kept))
   }
 }

@@ -26,8 +26,8 @@
 #' [sdc_report()] take the same arguments as for a data frame and have equal figures. The page and
 #' all protections count again: a table that has changed since is an error (`bad_data`). Other
 #' columns are not compared with the key variables, so that the page of a protected file is
-#' `"unclear"` until they are left out; weights, strata and sensitive columns are, if they have at
-#' most 100,000 combinations of values with the key variables. [recode_search()] searches the table
+#' `"unclear"` until they are left out. Of up to a million records weights, strata and sensitive
+#' columns are read and compared, if key values are missing. [recode_search()] searches the table
 #' by its counts; what `apply_recoding(found, blanks = FALSE)` leaves is for [suppress_cells()].
 #' The loss of [invariant_pram()] needs the records in R. The release and `data` of a result are
 #' files of the new table, with roles, states of the columns and history:
