@@ -45,7 +45,8 @@ test_that("other waves reveal a suppressed age, and only in the same unit", {
   expect_identical(verdict(release_data(x)), "ok")
 
   # Read again, it says how many of those that are missing are given.
-  path <- withr::local_tempfile()
+  path <- tempfile()
+  on.exit(unlink(path))
   utils::write.csv(kept, path, row.names = FALSE)
   again <- sdc_file(utils::read.csv(path), panel_keys, id_vars = "pid")
   told <- suppressMessages(file_check(again))$diagnostics$told_missing
