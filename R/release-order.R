@@ -76,6 +76,9 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
 order_tells_missing <- function(columns, unit = NULL) {
   told <- lapply(names(columns), function(name) {
     codes <- columns[[name]]$codes
+    if (min(codes, 1L) > 0L) {
+      return(NULL)
+    }
     n <- length(codes)
     first <- seq_len(min(n, 1e5))
     missing <- which(codes == 0L)

@@ -85,7 +85,7 @@ telling_columns <- function(told, names) {
 linked_text <- function(told, data, roles = NULL, looks = NULL) {
   fits <- vapply(told$by, function(name) {
     name %in% setdiff(names(data), roles) && is_code(data[[name]]) &&
-      !(if (is.null(looks)) looks_like(data[[name]], name) else looks[[name]]) %in%
+      !(if (is.null(looks)) looks_like(data, name) else looks[[name]]) %in%
         c("identifier", "household")
   }, NA)
   told <- told[fits & told$share >= 0.5 & !duplicated(told[c("variable", "by")]), ]
@@ -114,7 +114,7 @@ identifiers_of <- function(data, settings) {
     x <- data[[name]]
     # Fractions end most looks after the first records.
     is_code(utils::head(x, 1000)) && !repeats_soon(x) && is_code(x) &&
-      looks_like(x, name) == "identifier"
+      looks_like(data, name) == "identifier"
   }, NA)
   columns[looks | columns %in% settings$hh_id]
 }
@@ -128,13 +128,22 @@ repeats_soon <- function(x) {
 
 kept_roles <- c("key_vars", "key_sets", "weight_var", "strata_var")
 
-looks_like <- function(x, name) {
-  source <- column_source(x, length(x))
-  if (is.null(source)) {
-    return("")
+# What the named columns look like, "" for nothing and for columns that cannot be coded.
+looks_like <- function(data, names) {
+  sources <- lapply(names, function(name) column_source(data[[name]], nrow(data)))
+  at <- which(!vapply(sources, is.null, NA))
+  looks <- rlang::set_names(character(length(names)), names)
+  if (length(at) == 0) {
+    return(looks)
   }
-  found <- source_codes(list(source))[[1]]
-  look_of(x, name, sum(found$codes > 0), found$n_values)
+  request <- coding_request(sources[at], names[at], at, fingerprint = FALSE)
+  table <- code_requests(list(request))[[1]][[1]]
+  on.exit(release(list(table)))
+  looks[at] <- vapply(seq_along(at), function(i) {
+    name <- names[[at[[i]]]]
+    look_of(data[[name]], name, nrow(data) - table$n_missing[[i]], table$n_values[[i]])
+  }, "")
+  looks
 }
 
 # The columns that a release leaves out: those named by `drop`, and identifiers that are not kept.

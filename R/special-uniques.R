@@ -234,12 +234,16 @@ score_weights <- function(n_keys, max_size) {
 new_special_uniques <- function(found, table, data, settings, checks, this_call) {
   n_keys <- length(table$variables)
   n_msu <- matrix(found$n_msu, ncol = settings$max_size)
-  scores <- lapply(score_weights(n_keys, settings$max_size), function(w) as.vector(n_msu %*% w))
+  n_found <- rowSums(n_msu)
+  some <- which(n_found > 0)
+  scores <- lapply(score_weights(n_keys, settings$max_size), function(w) {
+    replace(numeric(nrow(n_msu)), some, n_msu[some, , drop = FALSE] %*% w)
+  })
   texts <- vapply(found$sets, function(set) paste(table$variables[set], collapse = " + "), "")
   dis <- file_dis(found$uniques_and_paired, settings$sampling_fraction)
   smallest <- lengths(found$sets)[found$smallest]
   records <- list(
-    n_msu = as_count(rowSums(n_msu)), smallest = smallest, variables = texts[found$smallest],
+    n_msu = as_count(n_found), smallest = smallest, variables = texts[found$smallest],
     score_elliot = scores$elliot, score_sdcmicro = scores$sdcmicro, score_ihsn = scores$ihsn,
     dis = dis_suda(scores$elliot, dis, n_keys)
   )

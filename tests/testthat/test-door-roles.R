@@ -43,3 +43,13 @@ test_that("a role without a meaning says why", {
   )
   expect_match(conditionMessage(error), "weights change nothing", fixed = TRUE)
 })
+
+test_that("whole numbers that are counted are those that unique() finds", {
+  set.seed(3)
+  for (i in 1:200) {
+    values <- sample(c(NA, -5:5, -.Machine$integer.max, .Machine$integer.max), i %% 4 + 1)
+    x <- as.integer(values)
+    x <- sample(rep(x, 2), sample(0:30, 1), TRUE)
+    expect_identical(sorted_values(x), sort(unique(x)))
+  }
+})

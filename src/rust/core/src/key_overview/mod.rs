@@ -19,11 +19,15 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::key_table::{with_codes, Code, Column, KeyTable};
+use crate::key_table::{append_codes, with_codes, Code, Column, KeyTable};
+use crate::memory::filled;
 use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 
 /// Cells of a two-way table that is counted in full; of more, those that occur.
 const DENSE_CELLS: u64 = 1 << 22;
+
+/// A cell is two bits, a row that is grouped 28 bytes.
+const CELLS_PER_ROW: usize = 64;
 
 /// One key variable for itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,9 +83,14 @@ pub fn key_overview(table: &KeyTable, monitor: &Monitor) -> Result<KeyOverview> 
     drop(groups);
     let n_unique = count_unique(distinct.multiplicity());
     monitor.advance(1);
-    let n_unique_without = (0..p)
-        .map(|left_out| {
-            let count = unique_without(&distinct, left_out, monitor)?;
+    let counted = parallel::try_map(0..p, monitor, |left_out| {
+        unique_by_cells(&distinct, left_out, monitor)
+    })?;
+    let n_unique_without = counted
+        .into_iter()
+        .enumerate()
+        .map(|(left_out, counted)| {
+            let count = counted.map_or_else(|| unique_without(&distinct, left_out, monitor), Ok)?;
             monitor.advance(1);
             Ok(count)
         })
@@ -238,6 +247,38 @@ fn count_unique(counts: Option<&[u64]>) -> u64 {
     counts.map_or(0, |counts| {
         counts.iter().filter(|&&c| c == 1).count() as u64
     })
+}
+
+/// As [`unique_without`], from two bits for every cell, if there are not many more of these than
+/// rows.
+fn unique_by_cells(distinct: &KeyTable, left_out: usize, monitor: &Monitor) -> Result<Option<u64>> {
+    let columns = distinct.columns().iter().enumerate();
+    let others: Vec<&Column> = columns
+        .filter(|&(v, _)| v != left_out)
+        .map(|(_, column)| column)
+        .collect();
+    let cells = others.iter().try_fold(1usize, |cells, column| {
+        cells.checked_mul(column.n_values() as usize + 1)
+    });
+    let Some(cells) = cells.filter(|&cells| cells <= CELLS_PER_ROW * distinct.n_rows()) else {
+        return Ok(None);
+    };
+    let mut once = filled(0u64, cells.div_ceil(64))?;
+    let mut more = filled(0u64, once.len())?;
+    let mut keys = filled(0u64, distinct.n_rows())?;
+    for column in others {
+        monitor.check()?;
+        append_codes(&mut keys, column);
+    }
+    for (row, key) in keys.into_iter().enumerate() {
+        let (word, bit) = ((key / 64) as usize, 1 << (key % 64));
+        let alone = distinct.multiplicity().is_none_or(|times| times[row] == 1);
+        more[word] |= if alone { once[word] & bit } else { bit };
+        once[word] |= bit;
+    }
+    let words = once.iter().zip(&more);
+    let alone = words.map(|(once, more)| u64::from((once & !more).count_ones()));
+    Ok(Some(alone.sum()))
 }
 
 /// Records unique on all columns but one.

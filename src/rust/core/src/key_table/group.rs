@@ -103,16 +103,7 @@ pub(super) fn group_columns(
             }
             range = first_rows.len() as u64;
         }
-        with_codes!(column.codes(), |codes| {
-            parallel::for_each(
-                keys.chunks_mut(BLOCK).zip(codes.chunks(BLOCK)),
-                |(keys, codes)| {
-                    for (key, code) in keys.iter_mut().zip(codes) {
-                        *key = *key * radix + u64::from(code.value());
-                    }
-                },
-            );
-        });
+        append_codes(&mut keys, column);
         range *= radix;
     }
     monitor.check()?;
@@ -133,6 +124,21 @@ pub(super) fn group_columns(
         counts,
         row_group,
     })
+}
+
+/// Makes the codes of `column` the last digit of the keys of its rows.
+pub(crate) fn append_codes(keys: &mut [u64], column: &Column) {
+    let radix = u64::from(column.n_values()) + 1;
+    with_codes!(column.codes(), |codes| {
+        parallel::for_each(
+            keys.chunks_mut(BLOCK).zip(codes.chunks(BLOCK)),
+            |(keys, codes)| {
+                for (key, code) in keys.iter_mut().zip(codes) {
+                    *key = *key * radix + u64::from(code.value());
+                }
+            },
+        );
+    });
 }
 
 /// Replaces each row's first row by the number of its group, groups counted

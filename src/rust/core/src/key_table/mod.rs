@@ -16,13 +16,14 @@ pub use encode::{
     Coded, TextIds,
 };
 pub use fingerprint::{hash_numbers, hash_of_rows, hash_texts, hash_words, mix_rows};
+pub(crate) use group::append_codes;
 pub use group::Groups;
 
 pub(crate) use column::{with_codes, Code};
 
 use crate::error::{Error, Result};
 use crate::memory::room_for;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Coded key variables, each row with a multiplicity.
 #[derive(Debug, Clone, PartialEq)]
@@ -214,12 +215,13 @@ impl KeyTable {
 
     /// The table whose rows are the distinct rows of this one.
     pub fn distinct(&self, groups: &Groups) -> Result<Self> {
-        let columns = self
-            .columns
-            .iter()
-            .map(|c| c.select(groups.first_rows()))
-            .collect();
+        let columns = self.selected_columns(groups.first_rows());
         Self::new(columns)?.with_multiplicity(groups.counts().to_vec())
+    }
+
+    /// The columns of the given rows, on all threads.
+    pub(crate) fn selected_columns(&self, rows: &[u32]) -> Vec<Column> {
+        parallel::map(&self.columns, |column| column.select(rows))
     }
 
     /// Replaces the codes of column `v` by `map[code - 1]`, for codes counted

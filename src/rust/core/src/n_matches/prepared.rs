@@ -143,12 +143,24 @@ impl<'a> Prepared<'a> {
         Ok(())
     }
 
+    /// True if the matches of a pattern are the records that have it: complete ones are
+    /// compared with each other for equality.
+    pub fn matches_itself_alone(&self) -> bool {
+        self.question.algorithm == Algorithm::Cheaper
+            && self.targets.is_none()
+            && self.is_plain()
+            && self.complete.iter().all(|&complete| complete)
+    }
+
+    fn is_plain(&self) -> bool {
+        let equal = |relation: &Relation| *relation == Relation::Equal;
+        self.question.min_overlap == 0 && self.question.relations.iter().all(equal)
+    }
+
     /// The plan of the dense transform, where it applies and is to be used.
     fn plan(&self) -> Option<Plan> {
         let question = self.question;
-        let plain =
-            question.min_overlap == 0 && question.relations.iter().all(|r| *r == Relation::Equal);
-        if !plain || self.file.len() < 2 {
+        if !self.is_plain() || self.file.len() < 2 || self.matches_itself_alone() {
             return None;
         }
         // Weights are summed in wider numbers than counts.

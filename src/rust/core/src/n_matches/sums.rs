@@ -122,6 +122,9 @@ impl Sums<'_> {
     }
 
     fn total<T: Amount>(&self, amounts: &[T], monitor: &Monitor) -> Result<Vec<T>> {
+        if self.prepared.matches_itself_alone() {
+            return Ok(amounts.to_vec());
+        }
         if let Some(plan) = &self.plan {
             let (file, targets) = (&self.prepared.file, self.prepared.target_patterns());
             return dense::sums(plan, file, targets, amounts, monitor);

@@ -404,7 +404,8 @@ fn skewed(n: usize, levels: &[u32], missing: u64) -> KeyTable {
 
 #[test]
 fn larger_files_agree_with_the_definition_and_with_any_number_of_threads() {
-    let shapes: [(&[u32], u64); 5] = [
+    let shapes: [(&[u32], u64); 6] = [
+        (&[2, 3, 5, 12, 60], 0),
         (&[2, 3, 5, 12, 60], 20),
         (&[2; 14], 30),
         (&[300, 4, 900, 3], 40),

@@ -220,6 +220,10 @@ impl Collected {
         })
     }
 
+    fn has_any(&self, row: usize) -> bool {
+        self.smallest[row].load(Relaxed) != u64::MAX
+    }
+
     /// The weight of an MSU of a size.
     fn weight(&self, size: usize) -> u64 {
         let last = self.max_size.min(self.n_keys - 1);
@@ -237,18 +241,15 @@ impl Collected {
         let d = self.n_keys;
         let of_row = |row: usize| &self.contributions[row * d..][..d];
         let value = |sum: &AtomicU64| sum.load(Relaxed) as f64;
-        let mut by_variable = vec![0.0; d];
-        let mut by_level = Vec::with_capacity(d);
-        for (v, column) in few.columns().iter().enumerate() {
-            let mut sums = filled(0u64, column.n_values() as usize + 1)?;
-            for row in 0..self.n_rows {
-                let sum = of_row(row)[v].load(Relaxed);
-                if sum > 0 {
-                    sums[column.codes().get(row) as usize] += sum;
-                }
+        let columns = few.columns().iter();
+        let mut by_level: Vec<Vec<f64>> = columns
+            .map(|column| filled(0.0, column.n_values() as usize + 1))
+            .collect::<Result<_>>()?;
+        for row in (0..self.n_rows).filter(|&row| self.has_any(row)) {
+            let columns = by_level.iter_mut().zip(few.columns());
+            for ((sums, column), sum) in columns.zip(of_row(row)) {
+                sums[column.codes().get(row) as usize] += value(sum);
             }
-            by_variable[v] = sums.iter().map(|&sum| sum as f64).sum();
-            by_level.push(sums.into_iter().map(|sum| sum as f64).collect());
         }
         let (sets, place) = self.smallest_sets()?;
         let mut n_msu = filled(0u32, table.n_rows() * self.max_size)?;
@@ -273,7 +274,7 @@ impl Collected {
         let details = scores.iter().flat_map(|&(_, _, row)| of_row(row as usize));
         Ok(SpecialUniques {
             n_by_variable: self.n_by_variable.iter().map(|n| n.load(Relaxed)).collect(),
-            by_variable,
+            by_variable: by_level.iter().map(|sums| sums.iter().sum()).collect(),
             by_level,
             by_pair: self.by_pair.iter().map(value).collect(),
             top_contributions: details.map(value).collect(),
@@ -288,10 +289,10 @@ impl Collected {
     /// The smallest MSUs that occur, and size and set of each.
     fn smallest_sets(&self) -> Result<(Vec<Vec<usize>>, Vec<u64>)> {
         let mut wanted: Vec<u64> = reserved(self.n_rows)?;
-        wanted.extend(self.smallest.iter().map(|first| first.load(Relaxed)));
+        let rows = (0..self.n_rows).filter(|&row| self.has_any(row));
+        wanted.extend(rows.map(|row| self.smallest[row].load(Relaxed)));
         wanted.sort_unstable();
         wanted.dedup();
-        wanted.retain(|&first| first != u64::MAX);
         let mut sets = Vec::with_capacity(wanted.len());
         for size in 1..=self.max_size {
             let all = KeySets::new(self.n_keys, size, MOST_SETS)?;

@@ -187,8 +187,7 @@ fn selected<'a>(table: &'a KeyTable, rows: &[u32]) -> Result<Cow<'a, KeyTable>> 
     if plain && rows.iter().zip(0..).all(|(&row, i)| row == i) {
         return Ok(Cow::Borrowed(table));
     }
-    let columns = table.columns().iter().map(|c| c.select(rows)).collect();
-    Ok(Cow::Owned(KeyTable::new(columns)?))
+    Ok(Cow::Owned(KeyTable::new(table.selected_columns(rows))?))
 }
 
 /// Uniques if missing values match everything.
