@@ -239,16 +239,18 @@ among_kept <- function(rows, at, kept, asked, why, stratum = NULL, units = list(
     return(rows)
   }
   diverse <- rows$measure %in% c("l", "n_homogeneous")
-  sensitive <- if (any(at & diverse)) asked$sensitive
   found <- lapply(if (length(units)) units else list(NULL), function(unit) {
-    matches_among(asked, kept, sensitive, unit, stratum)
+    matches_among(asked, kept, unit = unit, stratum = stratum)
   })
   n <- function(few) sum(asked$times[kept][few])
   few <- n(Reduce(`|`, lapply(found, few_matches, asked$limit$k)))
   # The values of a household's members are those of others.
   of_others <- diverse & any(names(units) %in% asked$hh_id)
   rows <- unclear(rows, at & !of_others & few > least, few_words(few, why))
-  values <- fewest_values(found[[1]])
+  if (!any(at & diverse) || length(asked$sensitive) == 0) {
+    return(rows)
+  }
+  values <- fewest_values(matches_among(asked, kept, asked$sensitive, stratum = stratum))
   one <- n(compared(values, `<`, 2))
   alike <- c(
     l = n(compared(values, `<`, asked$limit$l)),

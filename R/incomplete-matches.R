@@ -124,20 +124,21 @@ matches_among <- function(asked, kept, sensitive = NULL, unit = NULL, stratum = 
   data <- coded_keys(asked, kept)
   # A missing stratum is any.
   data$stratum <- if (!is.null(stratum)) replace(stratum, stratum == 0L, NA)[kept]
-  keys <- data
+  keys <- names(data)
   times <- asked$times[kept]
-  if (any(times > 1)) {
-    data$n <- as_count(times)
-    data <- new_pattern_table(data, names(keys), NULL, NULL, NULL)
-  }
   # These columns are no names of the user's.
   names <- sprintf("sensitive%d", seq_along(sensitive))
   data[names] <- lapply(asked$coded[sensitive], function(column) {
     replace(column$codes, column$codes == 0L, NA)[kept]
   })
   data$unit <- unit[kept]
+  # Different values are as many whatever the number of records that have them.
+  if (any(times > 1) && length(names) == 0) {
+    data$n <- as_count(times)
+    data <- new_pattern_table(data, keys, NULL, NULL, NULL)
+  }
   suppressMessages(n_matches(
-    data, names(keys), sensitive = if (length(names)) names, hh_id = if (!is.null(unit)) "unit"
+    data, keys, sensitive = if (length(names)) names, hh_id = if (!is.null(unit)) "unit"
   ))
 }
 
