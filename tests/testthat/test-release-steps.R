@@ -94,3 +94,51 @@ test_that("the commonest of a person's exchanged ages is the age", {
   expect_gt(right, 0.7 * length(changed))
   expect_equal(told$n, right)
 })
+
+# Interviews in differing months: one age in five is not that of the wave before and a year more.
+uneven_panel <- function() {
+  panel <- panel_file()
+  set.seed(6)
+  panel$age <- panel$age + (runif(nrow(panel)) < 0.1)
+  panel
+}
+
+test_that("most ages come back where waves are not a year apart to the day", {
+  panel <- uneven_panel()
+  steps <- diff(panel$age)[diff(panel$pid) == 0]
+  expect_lt(mean(steps == 1), 0.87)
+  panel$date <- as.Date(paste0(panel$year, "-06-15")) + sample(0:20, nrow(panel), TRUE)
+  for (by in c("year", "date")) {
+    file <- sdc_file(panel[c("pid", by, panel_keys)], panel_keys, id_vars = "pid")
+    x <- suppressMessages(suppress_cells(file, k = 3, importance = c(in_school = 9, sex = 9)))
+    lost <- which(is.na(x$data$age))
+    found <- cbind(as.data.frame(x$data)[c("pid", "age")], year = panel$year)
+    right <- sum(ages_back(found)[lost] == panel$age[lost], na.rm = TRUE)
+    expect_gt(right, 0.7 * length(lost))
+    told <- x$diagnostics$told_by_columns
+    expect_equal(told$n[told$variable == "age" & told$by == paste("pid +", by)], right)
+  }
+})
+
+test_that("groups of five years of all waves reveal most ages, wide groups few", {
+  panel <- uneven_panel()
+  told <- function(width) {
+    breaks <- seq(20, 70, width)
+    x <- suppressMessages(global_recode(sdc_file(panel, panel_keys, id_vars = "pid"), age = breaks))
+    told <- as_file(x, "x")$told$columns
+    c(told$n[told$variable == "age" & told$by == "pid + year"], 0)[[1]]
+  }
+  # The middle of the first ages that all groups of a person leave, within the group of a record.
+  breaks <- seq(20, 70, 5)
+  band <- findInterval(panel$age, breaks)
+  low <- c(min(panel$age), breaks)[band + 1]
+  high <- c(breaks - 1, max(panel$age))[band + 1]
+  middle <- floor(
+    (ave(low - panel$year, panel$pid, FUN = max) + ave(high - panel$year, panel$pid, FUN = min)) / 2
+  )
+  right <- sum(pmin(pmax(middle + panel$year, low), high) == panel$age)
+  expect_equal(told(5), right)
+  expect_gt(right, 0.5 * nrow(panel))
+  # Those of whom a wave has the next group.
+  expect_lt(told(25), 0.2 * nrow(panel))
+})
