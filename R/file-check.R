@@ -457,7 +457,7 @@ asked_of_table <- function(file, asked) {
 told_of_page <- function(file, asked) {
   seen <- without_blanks(file, asked)
   before <- told_before(file, asked)
-  missing <- told_else(told_missing(file, seen, asked$keys), before)
+  missing <- told_else(told_missing(file, seen, asked), before)
   before <- before[!told_pairs(before) %in% told_pairs(missing), ]
   list(
     missing = told_here(file, missing), before = told_here(file, before),
@@ -488,12 +488,18 @@ without_blanks <- function(file, asked) {
 }
 
 # Columns that tell or narrow missing values of a key variable, which were suppressed in vain. A
-# column that reveals values narrows these, too.
-told_missing <- function(file, seen, keys) {
+# column that reveals values narrows these, too. Suppressed values of a data frame were compared
+# with the originals, those of a table were not, nor those that were missing before.
+told_missing <- function(file, seen, asked) {
+  keys <- asked$keys
   in_table <- !is.null(file$beside)
+  n_missing <- function() {
+    sum(vapply(seen$coded[keys], function(column) sum(column$codes == 0L), 0L))
+  }
+  compared <- !in_table && asked$n_suppressed > 0 && asked$n_suppressed >= n_missing() / 2
   told <- told_by_columns(
     if (in_table) file$beside else seen$data, NULL, keys, file$roles$hh_id,
-    if (!in_table) seen$coded, missing = TRUE, ties = length(file$history) == 0
+    if (!in_table) seen$coded, missing = TRUE, ties = !compared
   )
   # Patterns have no other columns.
   if (is.null(told)) {

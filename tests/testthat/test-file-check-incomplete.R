@@ -370,3 +370,25 @@ test_that("persons without their number are still no matches by incomplete recor
   file <- sdc_file(three, "a", id_vars = "pid", num_vars = "z")
   expect_identical(of_k(quietly(release_data(top_code(file, z = 5))))$verdict, "ok")
 })
+
+test_that("what reveals values that were missing before stays named after another step", {
+  set.seed(5)
+  data <- data.frame(
+    sex = sample(c("f", "m"), 2000, TRUE), age = sample(20:59, 2000, TRUE),
+    region = sample(4, 2000, TRUE)
+  )
+  data$births <- ifelse(data$sex == "f", sample(0:4, 2000, TRUE), NA)
+  data$sex[sample(2000, 100)] <- NA
+  file <- sdc_file(data, c("sex", "age", "region"))
+  told <- function(file) {
+    told <- quietly(file_check(file))$diagnostics$told_missing
+    told$n[told$variable == "sex" & told$by == "births"]
+  }
+  n <- told(file)
+  expect_gt(n, 80)
+  coarse <- quietly(global_recode(file, age = c(30, 40, 50)))
+  expect_identical(told(coarse), n)
+  expect_identical(told(quietly(release_data(coarse))), n)
+  k <- measures(quietly(file_check(coarse)))[1, ]
+  expect_identical(k$verdict, "unclear")
+})

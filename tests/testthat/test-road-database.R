@@ -275,7 +275,7 @@ test_that("mistakes on a file of a database say what to do", {
   says(suppress_cells(file, k = 3, row_id = "nobody"), "_unknown_key_var", "nobody")
   says(recode_search(file, blanks = "cells"), "_bad_data", "dplyr::collect")
   says(utility_loss(invariant_pram(file)), "_bad_data", "dplyr::collect")
-  says(suppress_cells(file, l = 2, sensitive = "CENREG"), "_bad_data", "dplyr::collect")
+  says(suppress_cells(file, l = 2, sensitive = "CENREG"), "_bad_argument", "dplyr::collect")
   # A query can recode, too.
   coarse <- sdc_file(dplyr::mutate(table, CENREG = ifelse(CENREG > 3L, 3L, CENREG)), given$keys)
   protected <- quietly(suppress_cells(coarse, k = 3))
@@ -331,6 +331,43 @@ test_that("weights and sensitive columns of a table are other columns", {
   expect_named(beside_in_table(file, asked), c("age", "region", "weight"))
   expect_null(beside_in_table(file, asked, 1999))
   expect_identical(not_compared(file, asked), "weight")
+})
+
+test_that("a table is told by columns with exceptions as its records are", {
+  set.seed(8)
+  data <- data.frame(
+    sex = sample(c("f", "m"), 3000, TRUE), age = sample(8, 3000, TRUE, (1:8)^-1.5),
+    region = sample(40, 3000, TRUE, (1:40)^-1)
+  )
+  # Asked of women alone.
+  data$births <- ifelse(data$sex == "f", sample(0:4, 3000, TRUE), NA)
+  keys <- c("sex", "age", "region")
+  page <- function(data, ...) {
+    file <- sdc_file(data, keys, sensitive = "births")
+    x <- quietly(suppress_cells(file, k = 5, importance = c(age = 9, region = 9)))
+    measures(quietly(file_check(release_data(x), limit = list(k = 5, ...))))
+  }
+  table <- page(engine_table("sqlite", data))
+  expect_identical(table$verdict[table$measure == "k"], "unclear")
+  expect_match(table$note[table$measure == "k"], "\"births\" reveals", fixed = TRUE)
+})
+
+test_that("sensitive values of an incomplete table are judged as those of its records", {
+  set.seed(9)
+  data <- data.frame(sex = sample(c("f", "m"), 900, TRUE), age = sample(6, 900, TRUE))
+  data$age[1:50] <- NA
+  data$income <- sample(300, 900, TRUE)
+  page <- function(data, l) {
+    file <- sdc_file(data, c("sex", "age"), sensitive = "income")
+    found <- measures(quietly(file_check(file, limit = list(k = 3, l = l))))
+    found[c("measure", "value", "verdict", "note")]
+  }
+  for (l in c(2, 60)) expect_equal(page(engine_table("sqlite", data), l), page(data, l))
+  table <- engine_table("sqlite", data)
+  expect_error(
+    suppress_cells(table, c("sex", "age"), k = 3, l = 2, sensitive = "income"),
+    "`l` must be left out if `data` is a table", class = "sdcRisk_error_bad_argument"
+  )
 })
 
 test_that("other columns of a table make the page of a protected file unclear", {
