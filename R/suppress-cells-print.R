@@ -23,7 +23,11 @@ declare_measure(
     paste0("Records with fewer than ", k, " matches (rule \"", rule, "\")"), "count",
     scenario = "prosecutor", limit = promise(0, 1 / k, limit), n_above = n_violations_after,
     note = paste0(
-      format_count(n_violations_before), " before; ", plural(n_suppressed, "value"), " suppressed"
+      format_count(n_violations_before), " before; ", plural(n_suppressed, "value"), " suppressed",
+      # How many there are is not for everybody.
+      if (x$diagnostics$n_beyond > 0) {
+        paste("; not all keep the limits on", quote_names(x$settings$sensitive))
+      }
     )
   ),
   n_violations_before = figure(

@@ -108,10 +108,10 @@
 #'   its inverse, rounded up. If both are given, both hold. If weights or the size of the population
 #'   are known, the print has the largest risk in the population, as [file_check()] judges it.
 #' @param weight_var Name of the column with sampling weights, a role of the release.
-#' @param l,c,t,sensitive With `k`, under `"own"` and without `hh_id`: the originals that match a
-#'   released record must have at least `l` values of each `sensitive` variable ((c, l)-diversity
-#'   with `c`), at a t-closeness of at most `t`, at the least cost. A message counts the released
-#'   records among whose released matches this is not so. Up to 12 key variables.
+#' @param l,c,t,sensitive With `k`, under `"own"`, of records in R, without `hh_id`: the originals
+#'   that match a released record must have at least `l` values of each `sensitive` variable
+#'   ((c, l)-diversity with `c`), at a t-closeness of at most `t`, at the least cost. A message
+#'   counts the released records among whose matches this is not so. Up to 12 key variables.
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always made under
 #'   `"strict"`. They draw random numbers: keep their seed secret, see [release_data()].
 #' @param original If `data` were protected before: the file before that, with the same records in

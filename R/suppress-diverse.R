@@ -12,7 +12,14 @@ check_diversity <- function(ask, data, settings) {
   if (is.null(l) && is.null(t) && is.null(ask$c)) {
     return(NULL)
   }
-  if (!is.null(times_of(data))) stop_needs_records("data", ask$file$lazy$data)
+  if (!is.null(times_of(data))) {
+    stop_argument(
+      names(Filter(Negate(is.null), list(l = l, c = ask$c, t = t)))[[1]],
+      "be left out if `data` is a table of a database or of patterns",
+      found = "Sensitive values are compared record by record.",
+      advice = "dplyr::collect(dplyr::select(table, ...)) brings the columns into R."
+    )
+  }
   if (is.null(ask$sensitive)) {
     stop_argument(
       "sensitive", "name the sensitive variables if `l` or `t` is given", found = "None was given."

@@ -74,6 +74,11 @@ test_that("released records that keep no limit among themselves are counted", {
     paste(sum(!kept), "do not keep the limits on \"disease\""), fixed = TRUE
   )
   expect_output(print(x), "Of the released records", fixed = TRUE)
+  # A report for others says so, too, but not of how many.
+  expect_match(
+    unname(measures(x)$note[measures(x)$measure == "n_violations_after"]),
+    "suppressed; not all keep the limits on \"disease\"", fixed = TRUE
+  )
   x <- quietly(suppress_cells(data, patient_keys, k = 3, l = 2, sensitive = "disease"))
   expect_identical(x$diagnostics$n_beyond, 0L)
 })
