@@ -175,15 +175,26 @@ n_equal <- function(x, amounts, protected) {
   not_few(found[found > 0], protected)
 }
 
-# Numbers as they are, those of dates in whole days, and as years.
+# Numbers as they are, those of dates in whole days, and as years; dates and years alone as points
+# of time, in years.
 in_units <- function(numbers, read) {
   dates <- Filter(is_time, read)
   years <- Filter(Negate(is.null), lapply(read, years_of))
   list(
     given = numbers,
     days = replace(numbers, names(dates), lapply(numbers[names(dates)], floor)),
-    years = replace(numbers, names(years), years)
+    years = replace(numbers, names(years), years),
+    times = if (length(dates)) Filter(Negate(is.null), Map(time_in_years, read, numbers))
   )
+}
+
+# Somebody who knows the year alone takes the middle of it.
+time_in_years <- function(x, number) {
+  if (is_time(x)) {
+    1970 + number / 365.25
+  } else if (is_whole_column(x) && all(is.na(number) | number >= 1850 & number <= 2100)) {
+    number + 0.5
+  }
 }
 
 # The years of dates, or of whole numbers that are dates, such as 201912 or months since 1900.
@@ -202,14 +213,18 @@ years_of <- function(x) {
   Find(function(years) all(is.na(x) | years >= 1850 & years <= 2100), forms)
 }
 
-# What two numbers are tried for: two dates differ by whole days, too, a date and a year by years.
+# What two numbers are tried for: two dates differ by whole days, too, a date and a year by years,
+# and by completed years as ages do.
 forms_of <- function(pair, units) {
   other <- Filter(function(unit) {
     !identical(units[[unit]][pair], units$given[pair])
   }, c("days", "years"))
   c(
     lapply(list(`-`, `+`, `/`, `*`), function(of) list(of = of, unit = "given")),
-    lapply(other, function(unit) list(of = `-`, unit = unit))
+    lapply(other, function(unit) list(of = `-`, unit = unit)),
+    if (length(other) && all(pair %in% names(units$times))) {
+      list(list(of = function(x, y) floor(abs(x - y)), unit = "times"))
+    }
   )
 }
 

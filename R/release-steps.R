@@ -20,10 +20,8 @@ told_by_steps <- function(columns, read, data, released, protected, told) {
   numbers <- function(columns) Filter(Negate(is.null), lapply(columns, number_in))
   amounts <- numbers(as.list(data)[names(protected)])
   others <- read[setdiff(names(columns), units)]
-  # Ages in years do not change by as much as days.
-  steps <- c(numbers(others), lapply(Filter(is_time, others), function(x) {
-    as.double(format(x, "%Y"))
-  }))
+  # Ages in years do not change by as much as days or months.
+  steps <- c(numbers(others), Filter(Negate(is.null), lapply(others, years_of)))
   pairs <- expand.grid(unit = units, at = seq_along(steps), stringsAsFactors = FALSE)
   pairs$by <- names(steps)[pairs$at]
   found <- Map(function(unit, by, number) {

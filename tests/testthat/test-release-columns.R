@@ -1829,3 +1829,31 @@ test_that("a number tells another that was rounded to its price", {
   x <- quietly(microaggregate(sdc_file(data, "key", num_vars = "minutes"), "minutes", k = 5))
   expect_silent(release_data(x, shuffle = FALSE))
 })
+
+test_that("the age at an event follows from the date of birth and the date or its year", {
+  set.seed(3)
+  n <- 2000
+  birth <- as.Date("1920-01-01") + sample(25000, n, TRUE)
+  event <- as.Date("1990-01-01") + sample(3000, n, TRUE)
+  data <- data.frame(
+    sex = sample(c("f", "m"), n, TRUE), job = sample(6, n, TRUE),
+    age = floor((as.double(event) - as.double(birth)) / 365.25), birth = birth, event = event
+  )
+  data$year <- as.POSIXlt(event)$year + 1900
+  told <- function(others) {
+    file <- sdc_file(data[c("sex", "job", "age", others)], c("sex", "job", "age"))
+    x <- quietly(suppress_cells(file, k = 3))
+    lost <- is.na(x$data$age)
+    found <- x$diagnostics$told_by_columns
+    found <- found[found$variable == "age" & found$by == paste(others, collapse = " + "), ]
+    expect_false(found$part)
+    list(n = found$n, lost = lost)
+  }
+  exact <- told(c("birth", "event"))
+  expect_identical(exact$n, sum(exact$lost))
+  # Of the year its middle gives three ages of four.
+  nearly <- told(c("birth", "year"))
+  middle <- floor(data$year + 0.5 - (1970 + as.double(birth) / 365.25))
+  expect_gte(nearly$n, 0.98 * sum(middle[nearly$lost] == data$age[nearly$lost]))
+  expect_gt(nearly$n, 0.65 * sum(nearly$lost))
+})
