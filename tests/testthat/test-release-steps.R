@@ -65,21 +65,29 @@ test_that("other waves reveal a suppressed age, and only in the same unit", {
   expect_false("pid + year" %in% x$diagnostics$told_by_columns$by)
 })
 
+# The middle of what all groups of a person leave, within the group of a record.
+ages_of_groups <- function(panel, breaks) {
+  band <- findInterval(panel$age, breaks)
+  low <- c(min(panel$age), breaks)[band + 1]
+  high <- c(breaks - 1, max(panel$age))[band + 1]
+  first <- ave(low - panel$year, panel$pid, FUN = max)
+  last <- ave(high - panel$year, panel$pid, FUN = min)
+  pmin(pmax(floor((first + last) / 2) + panel$year, low), high)
+}
+
+told_by_groups <- function(panel, breaks) {
+  x <- suppressMessages(global_recode(sdc_file(panel, panel_keys, id_vars = "pid"), age = breaks))
+  told <- as_file(x, "x")$told$columns
+  c(told$n[told$variable == "age" & told$by == "pid + year"], 0)[[1]]
+}
+
 test_that("waves in which a group of ages changes reveal the age", {
   panel <- panel_file()
-  breaks <- seq(20, 70, 10)
-  x <- suppressMessages(global_recode(sdc_file(panel, panel_keys, id_vars = "pid"), age = breaks))
-  band <- findInterval(panel$age, breaks)
-  low <- c(-Inf, breaks)[band + 1] - panel$year
-  high <- c(breaks - 1, Inf)[band + 1] - panel$year
-  low <- ave(low, panel$pid, FUN = max)
-  only <- low == ave(high, panel$pid, FUN = min)
-  told <- as_file(x, "x")$told$columns
-  n <- told$n[told$variable == "age" & told$by == "pid + year"]
-  # The lowest and the highest age of the file close the outer groups.
-  expect_gte(n, sum(only))
-  expect_lte(n, sum(only) + 4 * sum(panel$age %in% range(panel$age)))
-  expect_gt(sum(only), 300)
+  for (width in c(5, 10, 25)) {
+    breaks <- seq(20, 70, width)
+    right <- sum(ages_of_groups(panel, breaks) == panel$age)
+    expect_equal(told_by_groups(panel, breaks), right)
+  }
 })
 
 test_that("the commonest of a person's exchanged ages is the age", {
@@ -120,25 +128,41 @@ test_that("most ages come back where waves are not a year apart to the day", {
   }
 })
 
-test_that("groups of five years of all waves reveal most ages, wide groups few", {
+test_that("groups of five years of all waves reveal most uneven ages", {
   panel <- uneven_panel()
-  told <- function(width) {
-    breaks <- seq(20, 70, width)
-    x <- suppressMessages(global_recode(sdc_file(panel, panel_keys, id_vars = "pid"), age = breaks))
-    told <- as_file(x, "x")$told$columns
-    c(told$n[told$variable == "age" & told$by == "pid + year"], 0)[[1]]
-  }
-  # The middle of the first ages that all groups of a person leave, within the group of a record.
   breaks <- seq(20, 70, 5)
-  band <- findInterval(panel$age, breaks)
-  low <- c(min(panel$age), breaks)[band + 1]
-  high <- c(breaks - 1, max(panel$age))[band + 1]
-  middle <- floor(
-    (ave(low - panel$year, panel$pid, FUN = max) + ave(high - panel$year, panel$pid, FUN = min)) / 2
-  )
-  right <- sum(pmin(pmax(middle + panel$year, low), high) == panel$age)
-  expect_equal(told(5), right)
+  right <- sum(ages_of_groups(panel, breaks) == panel$age)
+  expect_equal(told_by_groups(panel, breaks), right)
   expect_gt(right, 0.5 * nrow(panel))
-  # Those of whom a wave has the next group.
-  expect_lt(told(25), 0.2 * nrow(panel))
+})
+
+test_that("ages come back by months and days, by two columns of a person, and of few answers", {
+  panel <- panel_file()
+  set.seed(8)
+  panel$day <- round(365.25 * (panel$year - 2020)) + sample(0:30, nrow(panel), TRUE)
+  panel$month <- round(panel$day / 30.4375)
+  panel$born <- ave(panel$age - panel$day / 365.25 + runif(nrow(panel)), panel$pid)
+  panel$age <- floor(panel$born + panel$day / 365.25)
+  panel$hid <- (match(panel$pid, unique(panel$pid)) + 1) %/% 2
+  panel$number <- ave(panel$pid, panel$hid, panel$year, FUN = seq_along)
+  # Two thirds of the persons answer once.
+  some <- panel[panel$pid %% 3 == 0 | panel$year == 2020, ]
+  told <- function(panel, id, by) {
+    file <- sdc_file(panel[c(id, by, panel_keys)], panel_keys)
+    x <- suppressMessages(suppress_cells(file, k = 3, importance = c(in_school = 9, sex = 9)))
+    lost <- which(is.na(x$data$age))
+    # From any other record, by the years between them.
+    begin <- ave(x$data$age - panel$day / 365.25, panel$pid, FUN = function(x) {
+      mean(x, na.rm = TRUE)
+    })
+    right <- sum(floor(begin + 0.5 + panel$day / 365.25)[lost] == panel$age[lost], na.rm = TRUE)
+    found <- x$diagnostics$told_by_columns
+    n <- c(found$n[found$by == paste(c(id, by), collapse = " + ")], 0)[[1]]
+    expect_gt(right, 15)
+    expect_gte(n, 0.9 * right)
+  }
+  told(panel, "pid", "day")
+  told(panel, "pid", "month")
+  told(panel, c("hid", "number"), "year")
+  told(some, "pid", "year")
 })
