@@ -181,6 +181,7 @@ read_release <- function(ask, also, without) {
   whole <- is.null(file$data)
   past <- c("history", "states", "remedy")
   ask$file[past] <- unclass(file)[past]
+  ask$file$roles$missing <- file$roles$missing
   ask$file$before <- if (whole) {
     first_patterns(file_of_table(ask$file, file$table, list()), lazy$columns)
   } else if (is.null(file$original)) {

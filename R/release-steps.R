@@ -75,14 +75,18 @@ numbered_units <- function(columns, read, units) {
   Filter(Negate(is.null), found)
 }
 
-# Numbers, also those in texts such as "2019" or "wave 3"; NULL for other texts.
+# Numbers, also those in texts such as "2019", "wave 3" or waves "a", "b"; NULL for other texts.
 number_in <- function(x) {
   if (is.numeric(x) && !is.factor(x) || is_time(x)) {
     return(amount_of(x))
   }
   if (is.character(x) && length(unique(x)) <= 150) x <- factor(x)
-  if (is.factor(x) && nlevels(x) <= 150 && all(grepl("^[^0-9]*[0-9]+[^0-9]*$", levels(x)))) {
-    as.double(gsub("[^0-9]", "", levels(x)))[x]
+  if (is.factor(x) && nlevels(x) <= 150) {
+    if (all(grepl("^[^0-9]*[0-9]+[^0-9]*$", levels(x)))) {
+      as.double(gsub("[^0-9]", "", levels(x)))[x]
+    } else if (all(tolower(levels(x)) %in% letters)) {
+      as.double(match(tolower(levels(x)), letters))[x]
+    }
   }
 }
 

@@ -59,6 +59,11 @@ test_that("other waves reveal a suppressed age, and only in the same unit", {
   x <- suppressMessages(suppress_cells(file, k = 3, importance = c(in_school = 9, sex = 9)))
   told <- x$diagnostics$told_by_columns
   expect_equal(told$n[told$variable == "age" & told$by == "pid + year"], right)
+  panel$year <- letters[panel_file()$year - 2019]
+  file <- sdc_file(panel, panel_keys, id_vars = "pid")
+  x <- suppressMessages(suppress_cells(file, k = 3, importance = c(in_school = 9, sex = 9)))
+  told <- x$diagnostics$told_by_columns
+  expect_equal(told$n[told$variable == "age" & told$by == "pid + year"], right)
 
   panel$age <- sample(panel$age)
   x <- suppressMessages(suppress_cells(sdc_file(panel, panel_keys, id_vars = "pid"), k = 3))

@@ -368,6 +368,12 @@ test_that("sensitive values of an incomplete table are judged as those of its re
     suppress_cells(table, c("sex", "age"), k = 3, l = 2, sensitive = "income"),
     "`l` must be left out if `data` is a table", class = "sdcRisk_error_bad_argument"
   )
+  for (file in list(data, table)) {
+    expect_error(
+      suppress_cells(sdc_file(file, c("sex", "age"), missing = "category"), k = 3),
+      "counted by the same rule", class = "sdcRisk_error_bad_argument"
+    )
+  }
 })
 
 test_that("other columns of a table make the page of a protected file unclear", {
