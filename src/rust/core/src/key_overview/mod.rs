@@ -26,7 +26,7 @@ use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 /// Cells of a two-way table that is counted in full; of more, those that occur.
 const DENSE_CELLS: u64 = 1 << 22;
 
-/// A cell is two bits, a row that is grouped 28 bytes.
+/// A cell is two bits, a row 8 bytes, and 28 if rows are grouped.
 const CELLS_PER_ROW: usize = 64;
 
 /// One key variable for itself.
@@ -83,14 +83,12 @@ pub fn key_overview(table: &KeyTable, monitor: &Monitor) -> Result<KeyOverview> 
     drop(groups);
     let n_unique = count_unique(distinct.multiplicity());
     monitor.advance(1);
-    let counted = parallel::try_map(0..p, monitor, |left_out| {
-        unique_by_cells(&distinct, left_out, monitor)
-    })?;
-    let n_unique_without = counted
-        .into_iter()
-        .enumerate()
-        .map(|(left_out, counted)| {
-            let count = counted.map_or_else(|| unique_without(&distinct, left_out, monitor), Ok)?;
+    let n_unique_without = (0..p)
+        .map(|left_out| {
+            let count = match unique_by_cells(&distinct, left_out, monitor)? {
+                Some(count) => count,
+                None => unique_without(&distinct, left_out, monitor)?,
+            };
             monitor.advance(1);
             Ok(count)
         })
