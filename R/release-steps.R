@@ -5,6 +5,10 @@
 # `data` come back.
 told_by_steps <- function(columns, read, data, released, protected, told) {
   n <- length(columns[[1]]$codes)
+  # What nothing protects is there to be seen.
+  if (n < 100 || !protected[[1]]$compared && !protected[[1]]$missing) {
+    return(NULL)
+  }
   # Most values of an income have one record, many persons of a panel several.
   is_unit <- function(column) {
     counts <- tabulate(column$codes)
@@ -13,13 +17,11 @@ told_by_steps <- function(columns, read, data, released, protected, told) {
     )
   }
   units <- setdiff(names(Filter(is_unit, columns)), names(Filter(is_time, read)))
-  columns <- c(columns, numbered_units(columns, read, units))
-  units <- c(units, setdiff(names(columns), names(read)))
-  # What nothing protects is there to be seen.
-  open <- !protected[[1]]$compared && !protected[[1]]$missing
-  if (n < 100 || length(units) == 0 || open) {
+  if (length(units) == 0) {
     return(NULL)
   }
+  columns <- c(columns, numbered_units(columns, read, units))
+  units <- c(units, setdiff(names(columns), names(read)))
   numbers <- function(columns) Filter(Negate(is.null), lapply(columns, number_in))
   amounts <- numbers(as.list(data)[names(protected)])
   # Ages in years do not change by as much as days or months.

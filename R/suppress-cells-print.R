@@ -26,7 +26,7 @@ declare_measure(
       format_count(n_violations_before), " before; ", plural(n_suppressed, "value"), " suppressed",
       # How many there are is not for everybody.
       if (x$diagnostics$n_beyond > 0) {
-        paste("; not all keep the limits on", quote_names(x$settings$sensitive))
+        paste("; not all released records keep the limits on", quote_names(x$settings$sensitive))
       }
     )
   ),

@@ -77,7 +77,7 @@ test_that("released records that keep no limit among themselves are counted", {
   # A report for others says so, too, but not of how many.
   expect_match(
     unname(measures(x)$note[measures(x)$measure == "n_violations_after"]),
-    "suppressed; not all keep the limits on \"disease\"", fixed = TRUE
+    "suppressed; not all released records keep the limits on \"disease\"", fixed = TRUE
   )
   x <- quietly(suppress_cells(data, patient_keys, k = 3, l = 2, sensitive = "disease"))
   expect_identical(x$diagnostics$n_beyond, 0L)
