@@ -496,7 +496,7 @@ told_missing <- function(file, seen, asked) {
   n_missing <- function() {
     sum(vapply(seen$coded[keys], function(column) sum(column$codes == 0L), 0L))
   }
-  compared <- !in_table && asked$n_suppressed > 0 && asked$n_suppressed >= n_missing() / 2
+  compared <- !in_table && length(file$history) > 0 && asked$n_suppressed >= n_missing() / 2
   told <- told_by_columns(
     if (in_table) file$beside else seen$data, NULL, keys, file$roles$hh_id,
     if (!in_table) seen$coded, missing = TRUE, ties = !compared

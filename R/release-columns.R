@@ -69,7 +69,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     near <- given_nearly(columns, parts$read, amounts, protected, told, asked, released)
     narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
     told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
-    told <- c(told, told_by_steps(columns, parts$read, data, released, protected, told))
+    named <- names(c(told, narrowed))
+    told <- c(told, told_by_steps(columns, parts$read, data, released, protected, told, named))
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))

@@ -2,8 +2,8 @@
 # person by the years of the waves: one record that shows its age tells that of all.
 
 # By an identifier and a number: how many of the `protected` values of each variable of the original
-# `data` come back.
-told_by_steps <- function(columns, read, data, released, protected, told) {
+# `data` come back, but for pairs that are named already: `named`.
+told_by_steps <- function(columns, read, data, released, protected, told, named) {
   n <- length(columns[[1]]$codes)
   # What nothing protects is there to be seen.
   if (n < 100 || !protected[[1]]$compared && !protected[[1]]$missing) {
@@ -29,7 +29,10 @@ told_by_steps <- function(columns, read, data, released, protected, told) {
   pairs <- expand.grid(unit = units, at = seq_along(steps), stringsAsFactors = FALSE)
   pairs$by <- names(steps)[pairs$at]
   parts <- strsplit(pairs$unit, " + ", fixed = TRUE)
-  pairs <- pairs[!unlist(Map(`%in%`, pairs$by, parts)), ]
+  first <- vapply(parts, `[[`, "", 1)
+  again <- paste(first, pairs$by, sep = " + ") %in% named |
+    paste(pairs$by, first, sep = " + ") %in% named
+  pairs <- pairs[!(again | as.logical(Map(`%in%`, pairs$by, parts))), ]
   in_order <- lapply(columns[units], function(column) {
     at <- sampled_rows(replace(column, "n_values", n), 4000)
     at[order(column$codes[at], method = "radix")]
@@ -55,18 +58,18 @@ told_by_steps <- function(columns, read, data, released, protected, told) {
 
 # A number of the person within the household and that of the household are a unit.
 numbered_units <- function(columns, read, units) {
-  numbers <- Filter(function(name) {
-    x <- read[[name]]
-    columns[[name]]$n_values %in% 2:30 && is.numeric(x) && !is.factor(x) && is_whole_column(x) &&
-      min(x, Inf, na.rm = TRUE) == 1
-  }, names(columns))
-  pairs <- expand.grid(unit = units, number = numbers, stringsAsFactors = FALSE)
+  few <- vapply(columns, function(column) column$n_values %in% 2:30, NA)
+  numbers <- Filter(Negate(is.null), lapply(read[names(columns)[few]], amount_of))
+  from_one <- vapply(numbers, function(x) min(x, Inf, na.rm = TRUE) == 1, NA)
+  pairs <- expand.grid(
+    unit = units, number = names(numbers)[from_one], stringsAsFactors = FALSE
+  )
   found <- Map(function(unit, number) {
     codes <- columns[[unit]]$codes
-    at <- order(codes, read[[number]], method = "radix")
+    at <- order(codes, numbers[[number]], method = "radix")
     first <- at[!duplicated(codes[at])]
     # Codes such as those of regions begin with 1 in few households.
-    if (mean(read[[number]][first] == 1, na.rm = TRUE) >= 0.9) {
+    if (isTRUE(mean(numbers[[number]][first] == 1, na.rm = TRUE) >= 0.9)) {
       pair <- pair_column(columns[c(unit, number)])
       if (pair$n_values > 1.2 * columns[[unit]]$n_values) {
         utils::modifyList(columns[[unit]], pair[c("codes", "n_values")])

@@ -128,9 +128,9 @@ repeats_soon <- function(x) {
 
 kept_roles <- c("key_vars", "key_sets", "weight_var", "strata_var")
 
-# What the named columns look like, "" for nothing and for columns that cannot be coded.
+# What the named columns of a list look like, "" for nothing and for columns that cannot be coded.
 looks_like <- function(data, names) {
-  sources <- lapply(names, function(name) column_source(data[[name]], nrow(data)))
+  sources <- lapply(names, function(name) column_source(data[[name]], length(data[[name]])))
   at <- which(!vapply(sources, is.null, NA))
   looks <- rlang::set_names(character(length(names)), names)
   if (length(at) == 0) {
@@ -141,7 +141,8 @@ looks_like <- function(data, names) {
   on.exit(release(list(table)))
   looks[at] <- vapply(seq_along(at), function(i) {
     name <- names[[at[[i]]]]
-    look_of(data[[name]], name, nrow(data) - table$n_missing[[i]], table$n_values[[i]])
+    known <- length(data[[name]]) - table$n_missing[[i]]
+    look_of(data[[name]], name, known, table$n_values[[i]])
   }, "")
   looks
 }
