@@ -115,7 +115,9 @@ steps_of <- function(unit, x, y) {
   if (all(dy == round(dy)) && nearly && found[[1]]$share < 0.99) {
     found[[2]] <- list(of = rate, share = mean(dy == round(rate * dx)), rounded = TRUE)
   }
-  Filter(function(step) step$share >= 0.5, found)
+  # Codes of a few categories differ by one often enough.
+  least <- if (length(unique(y)) > 20) 0.5 else 0.9
+  Filter(function(step) step$share >= least, found)
 }
 
 # Number of protected values that the other records of their units give: most of these by the
