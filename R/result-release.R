@@ -177,11 +177,11 @@
 #' the records, or 90% if the number of a pair equals the variable.
 #'
 #' **Records of one person** reveal each other's numbers if these change by as much as another
-#' column: ages by the years of the waves of a panel, or of dates, in half of the steps, or by days
-#' or months. Then `"id + year"` is named with the values that come back from the numbers of the
-#' other records, or from the middle of what the groups of all of them leave. A number of the
-#' person within the household is read with that of the household. New numbers for the persons do
-#' not prevent this.
+#' column: ages by the years of the waves of a panel, or of dates, or by days or months, in half of
+#' the steps (nine of ten if there are at most 20 different numbers). Then `"id + year"` is named
+#' with the values that come back from the numbers of the other records, or from the middle of what
+#' the groups of all of them leave. A number of the person within the household is read with that
+#' of the household. New numbers for the persons do not prevent this.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique
