@@ -119,10 +119,9 @@
 #' @examples
 #' if (requireNamespace("dbplyr", quietly = TRUE) && requireNamespace("RSQLite", quietly = TRUE)) {
 #'   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-#'   people <- nals_prison
-#'   people$id <- seq_len(nrow(people))
-#'   DBI::dbWriteTable(connection, "people", people)
 #'   keys <- c("CENREG", "DAGE3", "EDUC3")
+#'   people <- cbind(id = seq_len(nrow(nals_prison)), nals_prison[keys])
+#'   DBI::dbWriteTable(connection, "people", people)
 #'   file <- sdc_file(dplyr::tbl(connection, "people"), keys, id_vars = id)
 #'   blanked <- suppress_cells(file, k = 3)
 #'   blanked$estimates$n_suppressed # 5

@@ -125,7 +125,8 @@ draw_sets <- function(size, d, n) {
 #' @name autoplot.sdc_uniqueness_by_size
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
-#' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_sim = 10))
+#' keys <- c("age", "workclass", "sex", "occupation")
+#' plot(uniqueness_by_size(copula_fit(adult, keys), pop_size = 1e5, n_sim = 10))
 autoplot.sdc_uniqueness_by_size <- function(object, ...) {
   enter_picture(object)
   subsets <- object$subsets
