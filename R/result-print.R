@@ -157,15 +157,16 @@ table_lines <- function(table, said, width) {
 declared_lines <- function(said, width, rows, most = if (is.finite(rows)) 3 else Inf) {
   several <- said$several
   notes <- said$notes
-  first <- wrap_lines(c(
-    said$title, if (!is.null(said$question)) paste("Question:", said$question), said$size,
+  about <- c(
+    said$size,
     if (is.null(several)) figure_lines(said$figures, width),
     table_lines(several, said, width), table_lines(said$table, said, width),
     said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario), said$attempt
-  ), width)
+  )
+  question <- if (!is.null(said$question)) paste("Question:", said$question)
   last <- c(if (!is.null(said$next_step)) paste("Next:", said$next_step), said$above)
   lines_with <- function(n, more = more_notes(length(notes) - n, said$everything)) {
-    c(first, wrap_lines(c(utils::head(notes, n), more, last), width))
+    wrap_lines(c(said$title, question, about, utils::head(notes, n), more, last), width)
   }
   most <- min(length(notes), most)
   least <- min(most, said$grave)
@@ -174,9 +175,17 @@ declared_lines <- function(said, width, rows, most = if (is.finite(rows)) 3 else
     lines <- if (page) lines_with(n) else lines_with(n, NULL)
     if (length(lines) <= rows) break
   }
-  # Of other prints no note makes room for the number of the others.
+  # Of other prints a note is worth more than the number of the others, and that more than the
+  # question.
   counted <- lines_with(n)
-  if (page || length(counted) <= rows) counted else lines
+  if (page || length(notes) == 0 || length(counted) <= rows) {
+    return(counted)
+  }
+  if (n > 0) {
+    return(lines)
+  }
+  question <- NULL
+  lines_with(n)
 }
 
 # `everything`: the code that prints all, if that is more than the notes.

@@ -154,3 +154,10 @@ test_that("sentences say this", {
     expect_snapshot(writeLines(c(paste0("<", name, ">"), said)))
   }
 })
+
+test_that("a print without room for a note says how many there are", {
+  x <- suppressMessages(suppress_cells(nals_prison, c("CENREG", "DAGE3", "EDUC3"), k = 5))
+  expect_identical(
+    setdiff(format(x, rows = 1), format(x, rows = Inf)), "4 more notes: print(x, rows = Inf)."
+  )
+})
