@@ -69,7 +69,8 @@ check_figures <- function(x, all) {
 page_notes <- function(x) {
   missing <- x$diagnostics$missing
   c(
-    told_by_ids_line(x$diagnostics$told_by_ids), told_line(x$diagnostics$told_others),
+    told_by_ids_line(x$diagnostics$told_by_ids), told_before_line(x),
+    told_line(x$diagnostics$told_others),
     told_line(x$diagnostics$told_by_columns, "key variables"), order_line(x),
     # Beside declared codes those that are plainly missing, too.
     if (any(missing$n_declared > 0)) missing_line(missing, x$settings$n), look_lines(x$roles)
@@ -81,7 +82,7 @@ whole_notes <- function(x) {
   differ <- x$contradictions
   c(
     reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
-    told_by_ids_line(d$told_by_ids), told_line(d$told_others),
+    told_by_ids_line(d$told_by_ids), told_before_line(x), told_line(d$told_others),
     told_line(d$told_by_columns, "key variables"), order_line(x), d$notes,
     if (nrow(differ)) {
       c(
@@ -91,6 +92,13 @@ whole_notes <- function(x) {
     },
     report_line(d$population), if (length(x$next_steps)) c("Next:", paste0("  ", x$next_steps))
   )
+}
+
+# What protections found of key variables, if no verdict is unclear for it.
+told_before_line <- function(x) {
+  told <- x$diagnostics$told_before
+  said <- grepl("reveal protected values", x$estimates$reason, fixed = TRUE)
+  if (!any(said & !is.na(x$estimates$limit))) told_line(told)
 }
 
 # "not within your limits: 88 of 182 records (48%) share their key with fewer than 3"

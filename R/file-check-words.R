@@ -188,7 +188,8 @@ is_within_limits <- function(x) {
 without_told_step <- function(x, roles, names) {
   told <- c("told_missing", "told_before", "told_others", "finer_columns")
   told <- do.call(rbind, x$diagnostics[told])
-  columns <- if (NROW(told)) setdiff(telling_columns(told, names), unlist(roles))
+  kept <- unlist(roles[setdiff(names(roles), "id_vars")])
+  columns <- if (NROW(told)) setdiff(telling_columns(told, names), kept)
   if (length(columns)) {
     gone <- lapply(columns, as.name)
     gone <- if (length(gone) == 1) gone[[1]] else as.call(c(as.name("c"), gone))

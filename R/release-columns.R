@@ -47,34 +47,27 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     if (name %in% variables) open <- lapply(open, replace, "ties", FALSE)
     tells_in_any_form(column, if (!name %in% variables) parts$read[[name]], open, least)
   }
-  amounts <- lapply(as.list(data)[names(protected)], amount_of)
+  parts$amounts <- lapply(as.list(data)[names(protected)], amount_of)
   told <- Map(
     told_by_line, names(columns), columns, parts$read[names(columns)],
-    lapply(rlang::set_names(names(columns)), tells), list(amounts), list(protected)
+    lapply(rlang::set_names(names(columns)), tells), list(parts$amounts), list(protected)
   )
   narrowed <- if (!before || missing) {
     narrowed_by_columns(columns, protected, if (!missing) told, variables, least)
   } else {
     narrowed_by_finer(columns, protected, told, least)
   }
-  told <- named_once(told, narrowed, missing)
-  n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)
+  found <- list(
+    told = named_once(told, narrowed, missing), narrowed = narrowed,
+    n_values = vapply(columns, function(column) max(0L, column$codes), 0L)
+  )
   if (pairs) {
     among <- if (before && !missing) setdiff(names(columns), variables) else names(columns)
-    of_numbers <- told_by_numbers(columns[among], parts$read[among], amounts, protected, told, n)
-    told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
-    told <- c(told, told_by_pairs(columns[among], protected, told, n))
-    narrowed <- c(narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
-    n_values <- c(n_values, vapply(of_numbers, `[[`, 0L, "n_values"))
-    near <- given_nearly(columns, parts$read, amounts, protected, told, asked, released)
-    narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
-    told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
-    named <- names(c(told, narrowed))
-    told <- c(told, told_by_steps(columns, parts$read, data, released, protected, told, named))
+    found <- told_by_several(found, parts, among, data, released, asked, least)
   }
-  rows <- do.call(rbind, c(list(none), told_rows(c(told, narrowed), rep(
-    c(FALSE, TRUE), c(length(told), length(narrowed))
-  ), columns, n_values, protected, variables)))
+  rows <- do.call(rbind, c(list(none), told_rows(c(found$told, found$narrowed), rep(
+    c(FALSE, TRUE), c(length(found$told), length(found$narrowed))
+  ), columns, found$n_values, protected, variables)))
   rows <- without_no_answers(rows, columns, parts$read, protected)
   if (!before) {
     # Key variables are associated: a few values of one follow from another by chance.
@@ -85,6 +78,35 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
   rownames(rows) <- NULL
   rows
+}
+
+# What is told by pairs, sums and units of the columns `among`, too.
+told_by_several <- function(found, parts, among, data, released, asked, least) {
+  n <- nrow(data)
+  protected <- parts$protected
+  columns <- parts$columns
+  amounts <- parts$amounts
+  told <- found$told
+  of_numbers <- told_by_numbers(columns[among], parts$read[among], amounts, protected, told, n)
+  told <- c(told, Filter(length, lapply(of_numbers, `[[`, "told")))
+  told <- c(told, told_by_pairs(columns[among], protected, told, n))
+  narrowed <- c(found$narrowed, Filter(length, lapply(of_numbers, `[[`, "narrowed")))
+  near <- given_nearly(columns, parts$read, amounts, protected, told, asked, released)
+  narrowed[names(near)] <- Map(function(a, b) best_of(list(a, b)), narrowed[names(near)], near)
+  told <- c(told, told_by_sums(columns[among], parts$read[among], amounts, protected, told, n))
+  # What nothing protects is there to be seen.
+  units <- if (n >= 100 && (!asked$before || asked$missing)) panel_units(columns, parts$read)
+  if (length(units)) {
+    named <- names(c(told, narrowed))
+    told <- c(told, told_by_members(units, protected, told, least))
+    told <- c(told, told_by_steps(
+      units, columns, parts$read, data, released, protected, told, named, least
+    ))
+  }
+  list(
+    told = told, narrowed = narrowed,
+    n_values = c(found$n_values, vapply(of_numbers, `[[`, 0L, "n_values"))
+  )
 }
 
 # The protected values of the variables and the released columns, coded in one go; NULL if there is

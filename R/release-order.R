@@ -31,6 +31,7 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
   ids <- identifiers(data, names(before), hh_id)
   orders <- order_codes(data, c(hh_id, ids))
   household <- if (length(hh_id)) orders[[hh_id]]
+  rising <- rising_columns(data, open)
   told <- lapply(c(list(NULL), ids), function(id) {
     codes <- if (!is.null(id)) orders[[id]]
     rows <- if (is.null(id)) seq_along(before[[1]]) else sorted_by(codes)
@@ -40,22 +41,28 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
     in_places <- if (is.null(id) && !is.null(household)) order(place_in_run(household))
     found <- lapply(open, function(name) {
       number <- as_number(data[[name]])[rows]
+      along <- if (is.null(id)) {
+        lapply(rising, runs_tell, data[[name]], before[[name]], after[[name]],
+               which(protected[[name]]), name %in% coarse)
+      }
       if (name %in% coarse) {
-        return(coarse_tells(before[[name]][rows], after[[name]][rows], unit[rows], number, margin))
+        return(strongest(c(along, list(coarse_tells(
+          before[[name]][rows], after[[name]][rows], unit[rows], number, margin
+        )))))
       }
       told <- function(rows, unit, margin) {
         neighbours_tell(
           before[[name]][rows], after[[name]][rows], protected[[name]][rows], unit[rows], margin
         )
       }
-      strongest(list(
+      strongest(c(along, list(
         told(rows, unit, margin),
         run_tells(number, after[[name]][rows], which(protected[[name]][rows]), margin),
         # The first of each household may be its head.
         if (length(in_places)) told(in_places, NULL, margin),
         # The best of many distances finds something in every file: it must find more.
         if (is.null(id)) told(by_turns(after[[name]]), NULL, 0.25)
-      ))
+      )))
     })
     tells <- !vapply(found, is.null, NA)
     if (any(tells)) {
@@ -274,6 +281,43 @@ run_tells <- function(number, after, protected, margin) {
   }))
 }
 
+# Columns that rise from record to record and begin anew, as the years of person after person do
+# without their number: their numbers `x`, and the `unit` of each record.
+rising_columns <- function(data, protected) {
+  names <- setdiff(names(data), c("", protected, names(data)[duplicated(names(data))]))
+  Filter(Negate(is.null), lapply(rlang::set_names(names), function(name) {
+    x <- number_in(data[[name]])
+    n <- length(x)
+    values <- unique(utils::head(x, 1000))
+    if (n < 100 || length(values) < 2 || length(values) > 100) {
+      return(NULL)
+    }
+    rises <- diff(x) > 0
+    share <- tabulate(match(x, unique(x))) / n
+    by_chance <- (1 - sum(share^2)) / 2
+    if (isTRUE(mean(rises, na.rm = TRUE) > by_chance + max(0.1, 2 / sqrt(n)))) {
+      list(x = x, unit = 1L + c(0L, cumsum(!rises %in% TRUE)))
+    }
+  }))
+}
+
+# The attack on numbers that change along the runs of such a column, such as ages.
+runs_tell <- function(rising, values, before, after, at, coarse) {
+  y <- number_in(values)
+  if (is.null(y) || length(at) == 0) {
+    return(NULL)
+  }
+  chance <- max(tabulate(before[at])) / length(at)
+  v <- list(rows = at, missing = FALSE)
+  if (coarse) v$joined <- list(group = after, guessed = chance)
+  shown <- if (!coarse) c(NA, y[match(seq_len(max(before)), before)])[after + 1L]
+  column <- list(codes = rising$unit)
+  n <- vapply(steps_of(rising$unit, rising$x, y), function(step) {
+    n_by_steps(column, rising$x, y, shown, v, step)
+  }, 0)
+  notable(max(n, 0), length(at), chance, 0.05)
+}
+
 # The attack on a recoded variable. Records with the same band that follow each other are laid
 # out over the values of the band: in the order of the values, in the opposite one, or in that
 # in which they come on average (an intruder may know by what the file was sorted). Bands of
@@ -459,7 +503,8 @@ order_line <- function(x) {
   if (is.null(told) || nrow(told) == 0) {
     return(NULL)
   }
-  worst <- told[order(told$chance - told$share)[[1]], ]
+  # Of shares that a report withholds nobody knows how small they are.
+  worst <- told[order(!is.na(told$share), told$chance - told$share)[[1]], ]
   paste0(
     "The order reveals ", worst$variable, if (!is.na(worst$share)) {
       paste0(" (", format_percent(worst$share), ", by chance ", format_percent(worst$chance), ")")

@@ -240,8 +240,29 @@ told_by_line <- function(name, column, x, found, amounts, protected) {
   rows <- unique(round(seq(1, length(x), length.out = min(length(x), 1000))))
   best_of(c(list(found), lapply(names(open), function(variable) {
     line <- line_of(x[rows], open[[variable]][rows])
-    if (length(line)) n_equal(on_line(line, x), open[variable], protected[variable])
+    if (length(line)) {
+      n_equal(on_line(line, x), open[variable], protected[variable])
+    } else {
+      n_often_equal(x, open[variable], protected[[variable]])
+    }
   })))
+}
+
+# The same of a number that is equal in a fifth of the records or more, such as the wage of a second
+# question: of many values, as few are equal by chance, and without the commonest.
+n_often_equal <- function(x, amount, v) {
+  y <- amount[[1]]
+  values <- unique(y[is.finite(y)])
+  if (length(values) <= 20 || !v$compared && !v$missing) {
+    return(NULL)
+  }
+  same <- replace(is_same(x, y), y == values[which.max(tabulate(match(y, values)))], NA)
+  n <- if (v$missing) {
+    mean(same, na.rm = TRUE) * sum(is.finite(x[v$rows]))
+  } else {
+    sum(same[v$rows], na.rm = TRUE)
+  }
+  if (n >= max(3, 0.2 * length(v$rows))) rlang::set_names(round(n), names(amount))
 }
 
 # The line on which nearly all points lie: most slopes between two of them are its own. Through few

@@ -1,14 +1,10 @@
 # Numbers of a unit's records that change by as much as another column does, such as the ages of a
 # person by the years of the waves: one record that shows its age tells that of all.
 
-# By an identifier and a number: how many of the `protected` values of each variable of the original
-# `data` come back, but for pairs that are named already: `named`.
-told_by_steps <- function(columns, read, data, released, protected, told, named) {
+# Identifiers of units with several records, such as the persons of a panel, by name; also members
+# of households by both their numbers.
+panel_units <- function(columns, read) {
   n <- length(columns[[1]]$codes)
-  # What nothing protects is there to be seen.
-  if (n < 100 || !protected[[1]]$compared && !protected[[1]]$missing) {
-    return(NULL)
-  }
   # Most values of an income have one record, many persons of a panel several.
   is_unit <- function(column) {
     counts <- tabulate(column$codes)
@@ -17,43 +13,137 @@ told_by_steps <- function(columns, read, data, released, protected, told, named)
     )
   }
   units <- setdiff(names(Filter(is_unit, columns)), names(Filter(is_time, read)))
-  if (length(units) == 0) {
-    return(NULL)
-  }
-  columns <- c(columns, numbered_units(columns, read, units))
-  units <- c(units, setdiff(names(columns), names(read)))
+  c(columns[units], if (length(units)) numbered_units(columns, read, units))
+}
+
+# Members of households, numbered in them, tell as persons do.
+told_by_members <- function(units, protected, told, least) {
+  members <- as.character(setdiff(names(units), names(told)))
+  found <- lapply(rlang::set_names(members), function(unit) {
+    pair <- strsplit(unit, " + ", fixed = TRUE)[[1]]
+    open <- told_by_classes(protected[setdiff(names(protected), pair)], pair)
+    without_alone(not_few(tells_of(units[[unit]], open, least), protected), pair, told)
+  })
+  Filter(length, found)
+}
+
+# By a unit and a time: how many of the `protected` values of each variable of the original `data`
+# come back, by steps or from the nearest record, but for pairs that are named already: `named`.
+told_by_steps <- function(units, columns, read, data, released, protected, told, named, least) {
   numbers <- function(columns) Filter(Negate(is.null), lapply(columns, number_in))
   amounts <- numbers(as.list(data)[names(protected)])
-  # Ages in years do not change by as much as days or months.
+  # Ages in years do not change by as much as days or months, or by as much as waves are numbered.
   steps <- c(numbers(read), Filter(Negate(is.null), lapply(read, years_of)))
-  pairs <- expand.grid(unit = units, at = seq_along(steps), stringsAsFactors = FALSE)
+  waves <- lapply(Filter(function(column) column$n_values %in% 2:30, columns), function(column) {
+    structure(replace(column$codes, column$codes == 0, NA), learn = TRUE)
+  })
+  steps <- c(steps, waves)
+  pairs <- expand.grid(unit = names(units), at = seq_along(steps), stringsAsFactors = FALSE)
   pairs$by <- names(steps)[pairs$at]
   parts <- strsplit(pairs$unit, " + ", fixed = TRUE)
   first <- vapply(parts, `[[`, "", 1)
   again <- paste(first, pairs$by, sep = " + ") %in% named |
     paste(pairs$by, first, sep = " + ") %in% named
   pairs <- pairs[!(again | as.logical(Map(`%in%`, pairs$by, parts))), ]
-  in_order <- lapply(columns[units], function(column) {
-    at <- sampled_rows(replace(column, "n_values", n), 4000)
+  in_order <- lapply(units, function(column) {
+    at <- sampled_rows(replace(column, "n_values", length(column$codes)), 4000)
     at[order(column$codes[at], method = "radix")]
   })
   found <- Map(function(unit, by, number) {
     pair <- c(strsplit(unit, " + ", fixed = TRUE)[[1]], by)
-    open <- open_to_pair(pair, told, protected[names(amounts)])
-    column <- columns[[unit]]
+    open <- open_to_pair(unique(c(pair, unit)), told, protected)
+    column <- units[[unit]]
     at <- in_order[[unit]]
-    back <- lapply(rlang::set_names(open), function(variable) {
-      steps <- steps_of(column$codes[at], number[at], amounts[[variable]][at])
+    learn <- !is.null(attr(number, "learn"))
+    back <- lapply(rlang::set_names(intersect(open, names(amounts))), function(variable) {
+      y <- amounts[[variable]]
+      if (learn) {
+        number <- steps_learned(column$codes[at], number[at], y[at])[number]
+        if (is.null(number)) {
+          return(NULL)
+        }
+      }
+      steps <- steps_of(column$codes[at], number[at], y[at])
       n <- vapply(steps, function(step) {
         shown <- number_in(released[[variable]])
-        n_by_steps(column, number, amounts[[variable]], shown, protected[[variable]], step)
+        n_by_steps(column, number, y, shown, protected[[variable]], step)
       }, 0)
       if (length(n)) max(n)
     })
-    without_alone(not_few(c(unlist(back), numeric()), protected), pair, told)
+    nearest <- if (!learn && is_time_of(column, number, read[[by]])) {
+      lapply(rlang::set_names(open), function(variable) {
+        v <- protected[[variable]]
+        n <- n_by_nearest(column, number, v, least)
+        if (n > 0 && n > 1.1 * sum(values_shown(column, v)$right, na.rm = TRUE)) n
+      })
+    }
+    found <- best_of(list(c(unlist(back), numeric()), c(unlist(nearest), numeric())))
+    without_alone(not_few(found, protected), unique(c(pair, unit)), told)
   }, pairs$unit, pairs$by, steps[pairs$at])
   names(found) <- paste(pairs$unit, pairs$by, sep = " + ")
   lapply(split(found[lengths(found) > 0], names(found)[lengths(found) > 0]), best_of)
+}
+
+# Numbers for waves from how `y` changes from each to the next in most units: those of the years, if
+# it is an age. NULL if it does not change alike.
+steps_learned <- function(unit, wave, y) {
+  at <- order(unit, wave)
+  wave <- wave[at]
+  dy <- round(diff(y[at]), 6)
+  next_one <- which(diff(unit[at]) == 0 & diff(wave) == 1 & is.finite(dy))
+  values <- sort(unique(dy[next_one]))
+  fit <- column_fit(wave[next_one + 1], match(dy[next_one], values))
+  steps <- replace(rep(NA_real_, max(wave, 1L, na.rm = TRUE)), fit$group, values[fit$best])
+  if (fit$n >= 50 && fit$errors <= 0.3 * fit$n && any(steps != 0, na.rm = TRUE)) {
+    c(0, cumsum(steps[-1]))
+  }
+}
+
+# TRUE for dates, or a number of few values, that differ between the records of a unit.
+is_time_of <- function(column, number, x) {
+  at <- which(column$codes > 0 & is.finite(number))
+  (is_time(x) || length(unique(number[at])) <= min(50, length(at) / 5)) &&
+    anyDuplicated(cbind(column$codes, number)[utils::head(at, 1000), , drop = FALSE]) == 0
+}
+
+# Number of protected values that the record of the unit shows which is nearest in time.
+n_by_nearest <- function(column, time, v, least) {
+  if (!is.null(v$joined)) v <- v$apart
+  if (length(v$rows) == 0) {
+    return(0)
+  }
+  if (!v$missing) {
+    back <- values_nearest(column, time, v)
+    return(if (is_luck(back, v, least)) 0 else most_right(back, v))
+  }
+  known <- known_values(v$codes)
+  of_known <- values_nearest(column, time, known)
+  if (is_luck(of_known, known, least)) {
+    return(0)
+  }
+  round(sum(values_nearest(column, time, v)$asked) * sum(of_known$right) / sum(of_known$asked))
+}
+
+values_nearest <- function(column, time, v) {
+  at <- which(column$codes > 0 & is.finite(time))
+  at <- at[order(column$codes[at], time[at], method = "radix")]
+  unit <- column$codes[at]
+  n <- length(at)
+  known <- v$shown[at] > 0
+  before <- function(known) c(0L, cummax(known * seq_len(n)))[seq_len(n)]
+  first <- replace(before(known), before(known) == 0, NA)
+  second <- n + 1L - rev(before(rev(known)))
+  apart <- lapply(list(first, second), function(other) {
+    ifelse((unit[other] == unit) %in% TRUE, abs(time[at][other] - time[at]), Inf)
+  })
+  nearest <- ifelse(apart[[1]] <= apart[[2]], first, second)
+  nearest[is.infinite(pmin(apart[[1]], apart[[2]]))] <- NA
+  guess <- v$shown[at][nearest][match(v$rows, at)]
+  original <- v$codes[v$rows]
+  list(
+    right = !is.na(guess) & guess == original, asked = !is.na(guess), original = original,
+    guess = v$guess[v$rows]
+  )
 }
 
 # A number of the person within the household and that of the household are a unit.

@@ -11,24 +11,25 @@
 #'
 #' @details
 #' **The order of the records.** Most files are sorted, for instance by region. Then a
-#' suppressed region is that of the records before and after, and an exchanged region does
-#' not fit its neighbours. [suppress_cells()], [invariant_pram()] and [apply_recoding()] make
-#' this attack. For every protected variable they count the protected values that the
-#' nearest released values reveal: those before and after agree, or they are adjacent
-#' values and the protected one lies between, or as many records in a row have the released value
-#' as the protected one says, as members of a household have its size. This share is compared with
-#' that of the same attack in a random order. The order reveals a variable if its share is larger by
-#' more than 5 percentage points, and if either at least three values come back that chance
-#' explains with a probability below 0.001, or the released values come in fewer runs than
-#' in a random order (four standard deviations). The message `told_by_order` and
+#' suppressed region is that of the records before and after, and an exchanged region does not fit
+#' its neighbours. [suppress_cells()], [invariant_pram()] and [apply_recoding()] make this attack.
+#' For every protected variable they count the protected values that the nearest released values
+#' reveal: those before and after agree, or they are adjacent values and the protected one lies
+#' between, or as many records in a row have the released value as the protected one says, as
+#' members of a household have its size; of numbers such as ages, what the records of a person show
+#' between which a column such as the year rises. This share is compared with that of the same
+#' attack in a random order. The order reveals a variable if its share is larger by more than 5
+#' percentage points, and if either at least three values come back that chance explains with a
+#' probability below 0.001, or the released values come in fewer runs than in a random order (four
+#' standard deviations). The message `told_by_order` and
 #' `x$diagnostics$told_by_order` name these variables.
 #'
 #' If the order of the file reveals a variable, the records are released in a secret
 #' order by default. Its key comes from the operating system, so nobody can compute it
 #' again, not even with R's seed. The result keeps the order: `release_data(x)` gives the
-#' same file each time (a recoded file gets a new order each time). The order in `x$data` is that
-#' of the input: use `x$data` for comparisons record by record, such as [utility_loss()], and for
-#' [augment()].
+#' same file each time (recoded files and those with new numbers get a new order each time). The
+#' order in `x$data` is that of the input: use `x$data` for comparisons record by record, such as
+#' [utility_loss()], and for [augment()].
 #'
 #' With `hh_id`, first members of all households are also compared with first members, second with
 #' second: the head often comes first.
@@ -157,9 +158,9 @@
 #' shows, a twentieth of the protected ones is enough, at least three, if guessing gives so many
 #' with a chance below 1%. Missing values of a file without history, and those that were missing
 #' before a protection, are judged by known ones alone: `n` is the number expected to come back, by
-#' the shares of the commonest values. A column of codes that leaves two of many suppressed values,
-#' for 90% of the records, narrows them. Key variables are named before a protection if 90% of
-#' their values come back.
+#' the shares of the commonest values, and for a verdict a twentieth, or 20. A column of codes that
+#' leaves two of many suppressed values, for 90% of the records, narrows them. Key variables are
+#' named before a protection if 90% of their values come back.
 #'
 #' **Key variables** are known together, so what they reveal of each other does not matter. A
 #' suppressed value that follows from a released key variable does, as a state from its city: it is
@@ -170,18 +171,22 @@
 #' columns of numbers or dates with most values, of dates also in years (a date of birth and the
 #' year of a survey). A pair is named if three values come back, or half of them.
 #' So is a number or date of more than 20 values that equals the variable in 90% of the records,
-#' but for a factor and a constant, as the hours in the main job those in all jobs; and a sum, with
-#' any signs and factors, or a product of powers of 50 numbers that is right in 90% when rounded, as
-#' the members of a household by those of each age, or a weight by height and body mass index. Other
-#' relations between three columns are not found, nor those of pairs that hold for fewer than 95% of
-#' the records, or 90% if the number of a pair equals the variable.
+#' but for a factor and a constant, as the hours in the main job those in all jobs, or, without its
+#' commonest value, a fifth of the protected values; and a sum, with any signs and factors, or a
+#' product of powers of 50 numbers that is right in 90% when rounded, as the members of a household
+#' by those of each age, or a weight by height and body mass index. Other relations between three
+#' columns are not found, nor those of pairs that hold for fewer than 95% of the records, or 90% if
+#' the number of a pair equals the variable.
 #'
 #' **Records of one person** reveal each other's numbers if these change by as much as another
 #' column: ages by the years of the waves of a panel, or of dates, or by days or months, in half of
-#' the steps (nine of ten if there are at most 20 different numbers). Then `"id + year"` is named
-#' with the values that come back from the numbers of the other records, or from the middle of what
-#' the groups of all of them leave. A number of the person within the household is read with that
-#' of the household. New numbers for the persons do not prevent this.
+#' the steps (nine of ten if there are at most 20 different numbers). Up to 30 waves, with numbers
+#' or names, may lie different times apart, if 70% of the numbers change alike from each to the
+#' next. Then `"id + year"` is named with the values that come back from the numbers of the other
+#' records, or from the middle of what the groups of all of them leave. So it is if a value of any
+#' kind, such as an occupation, is that of the record nearest in time more often than that of most.
+#' A number of the person within the household is read with that of the household. New numbers for
+#' the persons do not prevent this.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique

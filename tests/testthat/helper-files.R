@@ -61,3 +61,17 @@ page_verdict <- function(file) {
   page <- quietly(file_check(file, limit = list(k = 3)))$estimates
   page$verdict[page$measure == "k"]
 }
+
+# Persons of several years, whose ages rise with them.
+panel_file <- function(n = 600, waves = 4) {
+  set.seed(4)
+  first <- sample(18:75, n, TRUE)
+  panel <- data.frame(
+    pid = rep(sample(10000, n), each = waves), year = rep(2019 + seq_len(waves), n),
+    age = rep(first, each = waves) + rep(seq_len(waves), n) - 1,
+    sex = rep(sample(c("f", "m"), n, TRUE), each = waves),
+    in_school = sample(c("no", "yes"), n * waves, TRUE, c(0.9, 0.1))
+  )
+  rownames(panel) <- NULL
+  panel
+}

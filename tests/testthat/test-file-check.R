@@ -1326,3 +1326,34 @@ test_that("the next line of a page made from a call runs", {
   page <- quietly(file_check(grouped))
   expect_false(any(grepl("setdiff", page$next_steps)))
 })
+
+test_that("a page above a limit says which columns reveal values, and how to do without them", {
+  file <- sdc_file(panel_file(), c(age, sex, in_school), id_vars = pid)
+  banded <- suppressMessages(global_recode(file, age = seq(0, 90, 10)))
+  kept <- suppressMessages(release_data(banded, new_ids = "pid"))
+  page <- suppressMessages(file_check(kept, limit = list(k = 30)))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "above")
+  line <- "Released columns reveal protected values: \"pid + year\" reveals"
+  expect_match(paste(format(page, width = 200), collapse = "\n"), line, fixed = TRUE)
+  # Where the verdict says so, no note does.
+  near <- suppressMessages(file_check(kept, limit = list(k = 2)))
+  expect_identical(near$estimates$verdict[near$estimates$measure == "k"], "unclear")
+  expect_no_match(paste(format(near, width = 200), collapse = "\n"), line, fixed = TRUE)
+  expect_identical(near$next_steps[[length(near$next_steps)]], paste0(
+    "file_check(subset(file, select = -pid), limit = list(k = 2))"
+  ))
+  without <- suppressMessages(file_check(subset(kept, select = -pid), limit = list(k = 2)))
+  expect_identical(without$estimates$verdict[without$estimates$measure == "k"], "ok")
+})
+
+test_that("a few of many missing values that may come back make no verdict unclear", {
+  set.seed(2)
+  file <- data.frame(place = sample(c("home", "work", "road"), 2000, TRUE), day = sample(2000))
+  file$place[1:900] <- NA
+  # Known ones of one day agree, and beside five of these one is missing.
+  file$day[1901:1950] <- file$day[1951:2000]
+  file$place[1901:1950] <- file$place[1951:2000]
+  file$day[1:5] <- file$day[1901:1905]
+  page <- file_check(file, "place", limit = list(k = 3))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
+})

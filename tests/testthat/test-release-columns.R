@@ -1857,3 +1857,39 @@ test_that("the age at an event follows from the date of birth and the date or it
   expect_gte(nearly$n, 0.98 * sum(middle[nearly$lost] == data$age[nearly$lost]))
   expect_gt(nearly$n, 0.65 * sum(nearly$lost))
 })
+
+test_that("a number that is often equal reveals what it equals", {
+  set.seed(40)
+  n <- 1500
+  file <- data.frame(
+    sex = sample(1:2, n, TRUE), region = sample(1:8, n, TRUE),
+    amount = round(exp(rnorm(n, 5, 0.6)))
+  )
+  # The answer to a second question, the same in two of five records.
+  file$again <- ifelse(runif(n) < 0.4, file$amount, round(exp(rnorm(n, 5, 0.6))))
+  file$other <- round(exp(rnorm(n, 5, 0.6)))
+  keys <- c("sex", "region", "amount")
+  # Where it is protected, but for the commonest amount.
+  right <- function(lost) {
+    often <- as.double(names(which.max(table(file$amount))))
+    sum(file$again[lost] == file$amount[lost] & file$amount[lost] != often)
+  }
+  told <- function(x) {
+    told <- x$diagnostics$told_by_columns
+    told[told$variable == "amount", c("by", "n")]
+  }
+  expected <- function(lost) frame(by = "again", n = right(lost))
+  blanked <- suppressMessages(suppress_cells(sdc_file(file, keys), k = 3, importance = c(sex = 9)))
+  lost <- which(is.na(blanked$data$amount))
+  expect_gt(right(lost), 0.3 * length(lost))
+  expect_equal(told(blanked), expected(lost), ignore_attr = TRUE)
+  kept <- suppressMessages(release_data(blanked))
+  page <- suppressMessages(file_check(kept, limit = list(k = 3)))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+
+  end <- sort(file$amount)[1400]
+  coded <- suppressMessages(top_code(sdc_file(file, keys), amount = end))
+  found <- suppressMessages(file_check(coded))$diagnostics$told_before
+  expect_identical(found$n[found$by == "again"], right(which(file$amount > end)))
+  expect_false("other" %in% found$by)
+})

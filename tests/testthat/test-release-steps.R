@@ -1,18 +1,5 @@
 # A person's ages change by as much as the years of the waves do.
 
-panel_file <- function(n = 600, waves = 4) {
-  set.seed(4)
-  first <- sample(18:75, n, TRUE)
-  panel <- data.frame(
-    pid = rep(sample(10000, n), each = waves), year = rep(2019 + seq_len(waves), n),
-    age = rep(first, each = waves) + rep(seq_len(waves), n) - 1,
-    sex = rep(sample(c("f", "m"), n, TRUE), each = waves),
-    in_school = sample(c("no", "yes"), n * waves, TRUE, c(0.9, 0.1))
-  )
-  rownames(panel) <- NULL
-  panel
-}
-
 # What somebody finds who takes the age less the year of the person's other records.
 ages_back <- function(released, id = "pid") {
   begin <- ave(released$age - released$year, released[[id]], FUN = function(x) {
@@ -170,4 +157,119 @@ test_that("ages come back by months and days, by two columns of a person, and of
   told(panel, "pid", "month")
   told(panel, c("hid", "number"), "year")
   told(some, "pid", "year")
+})
+
+# What is told of a variable by columns, or by the order of the records.
+told_of <- function(x, variable, by) {
+  told <- x$diagnostics$told_by_columns
+  told[told$variable == variable & told$by == by, ]
+}
+
+test_that("what never changes comes back by the numbers of a household and of its members", {
+  set.seed(20261)
+  members <- data.frame(
+    hh = rep(1:600, each = 2) + 5000, person = rep(1:2, 600),
+    birth = sample(1960:1989, 1200, TRUE), sex = sample(1:2, 1200, TRUE)
+  )
+  panel <- merge(members, data.frame(wave = 1:4))
+  panel$job <- sample(1:12, nrow(panel), TRUE)
+  panel <- panel[sample(nrow(panel)), ]
+  x <- suppressMessages(suppress_cells(panel, c("birth", "sex", "job"), k = 5))
+  lost <- is.na(x$data$birth)
+  shown <- ave(x$data$birth, panel$hh, panel$person, FUN = function(x) mean(x, na.rm = TRUE))
+  right <- sum((shown == panel$birth)[lost], na.rm = TRUE)
+  expect_gt(right, 0.9 * sum(lost))
+  expect_equal(told_of(x, "birth", "hh + person")$n, right)
+  kept <- suppressMessages(release_data(x))
+  page <- suppressMessages(file_check(kept, limit = list(k = 3)))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  # Their jobs do not.
+  expect_identical(nrow(told_of(x, "job", "hh + person")), 0L)
+})
+
+test_that("numbers of waves with years of their own between them reveal ages", {
+  set.seed(3)
+  n <- 800
+  waves <- c("start", "second", "third", "end")
+  years <- c(start = 2010, second = 2012, third = 2013, end = 2016)
+  panel <- merge(data.frame(
+    pid = sample(1e5:9e5, n), birth = sample(1930:2000, n, TRUE), sex = sample(1:2, n, TRUE),
+    region = sample(1:5, n, TRUE)
+  ), data.frame(wave = factor(waves, waves)))
+  panel <- panel[runif(nrow(panel)) >= 0.2, ]
+  panel$year <- unname(years[as.character(panel$wave)])
+  panel$age <- panel$year - panel$birth
+  panel <- panel[sample(nrow(panel)), ]
+  right_of <- function(x) {
+    released <- data.frame(pid = panel$pid, year = panel$year, age = x$data$age)
+    sum(ages_back(released)[is.na(x$data$age)] == panel$age[is.na(x$data$age)], na.rm = TRUE)
+  }
+  without <- c("pid", "wave", "age", "sex", "region")
+  for (wave in list(panel$wave, as.integer(panel$wave))) {
+    panel$wave <- wave
+    file <- sdc_file(panel[without], c(age, sex, region), id_vars = pid)
+    x <- suppressMessages(suppress_cells(file, k = 3))
+    expect_gt(right_of(x), 300)
+    # Of two births that are as common either is right.
+    expect_equal(told_of(x, "age", "pid + wave")$n, right_of(x), tolerance = 0.02)
+  }
+  # Groups without an order of time do not.
+  panel$wave <- sample(4, nrow(panel), TRUE)
+  file <- sdc_file(panel[without], c(age, sex, region), id_vars = pid)
+  x <- suppressMessages(suppress_cells(file, k = 3))
+  expect_identical(nrow(told_of(x, "age", "pid + wave")), 0L)
+})
+
+test_that("what changes slowly comes back from the record of the unit nearest in time", {
+  set.seed(6)
+  n <- 300
+  jobs <- vapply(seq_len(n), function(i) {
+    job <- sample(6, 1)
+    for (wave in 2:10) job[[wave]] <- if (runif(1) < 0.3) sample(6, 1) else job[[wave - 1]]
+    job
+  }, integer(10))
+  panel <- data.frame(
+    pid = rep(sample(1e5:9e5, n), each = 10), year = rep(2000 + 1:10, n), job = as.vector(jobs)
+  )
+  panel$month <- sample(12, nrow(panel), TRUE)
+  panel$dist <- sample(12, nrow(panel), TRUE)
+  panel <- panel[sample(nrow(panel)), ]
+  file <- sdc_file(panel, c(job, dist, month), id_vars = pid)
+  x <- suppressMessages(suppress_cells(file, k = 4, importance = c(dist = 3, month = 3)))
+  lost <- which(is.na(x$data$job))
+  nearest <- vapply(lost, function(i) {
+    others <- which(panel$pid == panel$pid[[i]] & !is.na(x$data$job))
+    # The earlier one, if two are as near.
+    others <- others[order(abs(panel$year[others] - panel$year[[i]]), panel$year[others])]
+    x$data$job[others][1] %in% panel$job[[i]]
+  }, NA)
+  expect_gt(sum(nearest), 0.6 * length(lost))
+  expect_equal(told_of(x, "job", "pid + year")$n, sum(nearest))
+  expect_identical(nrow(told_of(x, "dist", "pid + year")), 0L)
+})
+
+test_that("years that rise and begin anew show where a person's records lie", {
+  panel <- panel_file(700, 5)
+  x <- suppressMessages(suppress_cells(panel[c("year", panel_keys)], panel_keys, k = 3))
+  lost <- which(is.na(x$data$age))
+  run <- cumsum(c(TRUE, diff(panel$year) < 0))
+  released <- data.frame(run, year = panel$year, age = x$data$age)
+  right <- sum(ages_back(released, "run")[lost] == panel$age[lost], na.rm = TRUE)
+  by_order <- x$diagnostics$told_by_order
+  by_order <- by_order[by_order$variable == "age" & is.na(by_order$by), ]
+  expect_gt(right, 0.8 * length(lost))
+  expect_equal(by_order$share, right / length(lost))
+  suppressMessages(
+    expect_message(release_data(x), "The records are in a secret order", fixed = TRUE)
+  )
+  # Bands of ages give each other away, too.
+  bands <- function(panel) {
+    file <- sdc_file(panel[c("year", panel_keys)], panel_keys)
+    global_recode(file, age = seq(0, 90, 10))
+  }
+  expect_message(bands(panel), "The order of the records reveals protected values", fixed = TRUE)
+  # By year, or in no order, there are no runs of a person.
+  for (at in list(order(panel$year), sample(nrow(panel)))) {
+    expect_silent(suppressMessages(bands(panel[at, ]), "sdcRisk_message_determined_keys"))
+  }
 })
