@@ -715,3 +715,12 @@ test_that("uniques without a variable are withheld in all tables or in none", {
   }, 0L)
   expect_gt(sum(n_shown), 0)
 })
+
+test_that("an order is named before harmless ones if its share is withheld", {
+  told <- frame(
+    variable = c("male", "village"), by = NA_character_, n = c(12, NA), share = c(0.5, NA),
+    chance = c(0.4, 0.003)
+  )
+  said <- order_line(list(diagnostics = list(told_by_order = told)))
+  expect_identical(said, "The order reveals village: release_data() shuffles.")
+})
