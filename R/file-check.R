@@ -574,7 +574,7 @@ told_by_kept_order <- function(file, seen, keys) {
   } else if (length(file$history) == 0 && is.null(file$object) && is.null(times_of(file$data))) {
     order_tells_missing(lapply(rlang::set_names(keys), function(name) {
       list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)
-    }), if (length(file$roles$hh_id)) seen$coded[[file$roles$hh_id]]$codes)
+    }), seen$data, if (length(file$roles$hh_id)) seen$coded[[file$roles$hh_id]]$codes)
   }
 }
 

@@ -13,7 +13,7 @@ order_tells <- function(data, before, after, hh_id = NULL, coarse = character())
   others <- setdiff(names(before), told$variable[is.na(told$by)])
   rbind(told, order_tells_missing(lapply(rlang::set_names(others), function(name) {
     list(values = data[[name]], codes = before[[name]])
-  }), if (length(hh_id)) order_codes(data, hh_id)[[hh_id]]))
+  }), data, if (length(hh_id)) order_codes(data, hh_id)[[hh_id]]))
 }
 
 order_tells_protected <- function(data, before, after, hh_id, coarse) {
@@ -80,12 +80,11 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
 # values that agree, or are next to each other, and the same in a random order. Households that
 # lack a value lie between other households. If all agree, known values decide, those of other
 # households, `unit`.
-order_tells_missing <- function(columns, unit = NULL) {
+order_tells_missing <- function(columns, data, unit = NULL) {
+  columns <- Filter(function(column) min(column$codes, 1L) == 0L, columns)
+  rising <- if (length(columns)) rising_columns(data, names(columns))
   told <- lapply(names(columns), function(name) {
     codes <- columns[[name]]$codes
-    if (min(codes, 1L) > 0L) {
-      return(NULL)
-    }
     n <- length(codes)
     first <- seq_len(min(n, 1e5))
     missing <- which(codes == 0L)
@@ -102,13 +101,15 @@ order_tells_missing <- function(columns, unit = NULL) {
     same <- sum(counts * (counts - 1))
     beside <- same + 2 * sum(counts[-1] * counts[-length(counts)])
     sure <- all(steps == 0) && !is.null(neighbours_tell(codes, codes, codes > 0L, unit, 0.05))
-    found <- strongest(list(
+    found <- strongest(c(lapply(
+      rising, runs_tell, columns[[name]]$values, codes, codes, missing, FALSE
+    ), list(
       notable(sum(steps == 0), length(gaps), same / pairs, 0.05, sure),
       notable(sum(steps <= 1), length(gaps), beside / pairs, 0.05, sure),
       run_tells(
         as_number(columns[[name]]$values[first]), codes[first], which(codes[first] > 0L), 0.05
       )
-    ))
+    )))
     if (!is.null(found)) {
       told <- frame(variable = name, by = NA_character_, n = length(missing))
       cbind(told, found[c("share", "chance")])
@@ -301,14 +302,17 @@ rising_columns <- function(data, protected) {
   }))
 }
 
-# The attack on numbers that change along the runs of such a column, such as ages.
+# The attack on numbers that change along the runs of such a column, such as ages. Of missing ones,
+# whose truth nobody knows, those that are given count.
 runs_tell <- function(rising, values, before, after, at, coarse) {
   y <- number_in(values)
   if (is.null(y) || length(at) == 0) {
     return(NULL)
   }
-  chance <- max(tabulate(before[at])) / length(at)
-  v <- list(rows = at, missing = FALSE)
+  missing <- all(before[at] == 0L)
+  of <- before[if (missing) before > 0L else at]
+  chance <- max(tabulate(of), 0) / max(length(of), 1)
+  v <- list(rows = at, missing = missing)
   if (coarse) v$joined <- list(group = after, guessed = chance)
   shown <- if (!coarse) c(NA, y[match(seq_len(max(before)), before)])[after + 1L]
   column <- list(codes = rising$unit)

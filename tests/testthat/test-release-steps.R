@@ -262,6 +262,11 @@ test_that("years that rise and begin anew show where a person's records lie", {
   suppressMessages(
     expect_message(release_data(x), "The records are in a secret order", fixed = TRUE)
   )
+  # Written by hand in that order it is no better.
+  page <- file_check(x$data, panel_keys, limit = list(k = 3))
+  told <- page$diagnostics$told_by_order
+  expect_equal(told$share[told$variable == "age"], right / length(lost), tolerance = 0.05)
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
   # Bands of ages give each other away, too.
   bands <- function(panel) {
     file <- sdc_file(panel[c("year", panel_keys)], panel_keys)
