@@ -9,7 +9,7 @@ panel_units <- function(columns, read) {
   is_unit <- function(column) {
     counts <- tabulate(column$codes)
     column$n_values < n / 1.2 && (
-      column$id || column$n_values > n / 50 && sum(counts[counts > 1]) > n / 2
+      column$id || column$n_values > max(n / 50, 20) && sum(counts[counts > 1]) > n / 2
     )
   }
   units <- setdiff(names(Filter(is_unit, columns)), names(Filter(is_time, read)))
@@ -55,6 +55,10 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
     column <- units[[unit]]
     at <- in_order[[unit]]
     learn <- !is.null(attr(number, "learn"))
+    is_time <- length(open) > 0 && is_time_of(column$codes[at], number[at], read[[by]])
+    if (length(open) == 0 || learn && !is_time) {
+      return(NULL)
+    }
     back <- lapply(rlang::set_names(intersect(open, names(amounts))), function(variable) {
       y <- amounts[[variable]]
       if (learn) {
@@ -70,7 +74,7 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
       }, 0)
       if (length(n)) max(n)
     })
-    nearest <- if (!learn && is_time_of(column, number, read[[by]])) {
+    nearest <- if (!learn && is_time) {
       lapply(rlang::set_names(open), function(variable) {
         v <- protected[[variable]]
         n <- n_by_nearest(column, number, v, least)
@@ -91,19 +95,22 @@ steps_learned <- function(unit, wave, y) {
   wave <- wave[at]
   dy <- round(diff(y[at]), 6)
   next_one <- which(diff(unit[at]) == 0 & diff(wave) == 1 & is.finite(dy))
+  if (length(next_one) < 50) {
+    return(NULL)
+  }
   values <- sort(unique(dy[next_one]))
   fit <- column_fit(wave[next_one + 1], match(dy[next_one], values))
   steps <- replace(rep(NA_real_, max(wave, 1L, na.rm = TRUE)), fit$group, values[fit$best])
-  if (fit$n >= 50 && fit$errors <= 0.3 * fit$n && any(steps != 0, na.rm = TRUE)) {
+  if (fit$errors <= 0.3 * fit$n && any(steps != 0, na.rm = TRUE)) {
     c(0, cumsum(steps[-1]))
   }
 }
 
 # TRUE for dates, or a number of few values, that differ between the records of a unit.
-is_time_of <- function(column, number, x) {
-  at <- which(column$codes > 0 & is.finite(number))
+is_time_of <- function(unit, number, x) {
+  at <- which(unit > 0 & is.finite(number))
   (is_time(x) || length(unique(number[at])) <= min(50, length(at) / 5)) &&
-    anyDuplicated(cbind(column$codes, number)[utils::head(at, 1000), , drop = FALSE]) == 0
+    anyDuplicated(complex(real = unit[at], imaginary = number[at])) == 0
 }
 
 # Number of protected values that the record of the unit shows which is nearest in time.
