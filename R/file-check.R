@@ -507,8 +507,6 @@ told_missing <- function(file, seen, asked) {
   }
   # Key variables are associated: few values can seem to follow from another one.
   told <- told[!told$by %in% told_among(told, keys)$by | told$share >= 0.5, ]
-  # Some few of many that were never there come back by chance.
-  told <- told[told$n >= pmin(20, told$n / told$share / 20), ]
   told <- told[order(match(told$variable, keys), told$part | told$share < 0.5, -told$n), ]
   told[!duplicated(told[c("variable", "by")]), ]
 }

@@ -9,7 +9,7 @@ panel_units <- function(columns, read) {
   is_unit <- function(column) {
     counts <- tabulate(column$codes)
     column$n_values < n / 1.2 && (
-      column$id || column$n_values > max(n / 50, 20) && sum(counts[counts > 1]) > n / 2
+      column$id || column$n_values > n / 50 && sum(counts[counts > 1]) > n / 2
     )
   }
   units <- setdiff(names(Filter(is_unit, columns)), names(Filter(is_time, read)))
@@ -50,15 +50,15 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
     at[order(column$codes[at], method = "radix")]
   })
   found <- Map(function(unit, by, number) {
-    pair <- c(strsplit(unit, " + ", fixed = TRUE)[[1]], by)
-    open <- open_to_pair(unique(c(pair, unit)), told, protected)
     column <- units[[unit]]
     at <- in_order[[unit]]
     learn <- !is.null(attr(number, "learn"))
-    is_time <- length(open) > 0 && is_time_of(column$codes[at], number[at], read[[by]])
-    if (length(open) == 0 || learn && !is_time) {
+    is_time <- is_time_of(column$codes[at], number[at], read[[by]])
+    if (learn && !is_time) {
       return(NULL)
     }
+    pair <- c(strsplit(unit, " + ", fixed = TRUE)[[1]], by)
+    open <- open_to_pair(unique(c(pair, unit)), told, protected)
     back <- lapply(rlang::set_names(intersect(open, names(amounts))), function(variable) {
       y <- amounts[[variable]]
       if (learn) {
@@ -82,7 +82,7 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
       })
     }
     found <- best_of(list(c(unlist(back), numeric()), c(unlist(nearest), numeric())))
-    without_alone(not_few(found, protected), unique(c(pair, unit)), told)
+    if (length(found)) without_alone(not_few(found, protected), unique(c(pair, unit)), told)
   }, pairs$unit, pairs$by, steps[pairs$at])
   names(found) <- paste(pairs$unit, pairs$by, sep = " + ")
   lapply(split(found[lengths(found) > 0], names(found)[lengths(found) > 0]), best_of)
@@ -106,11 +106,12 @@ steps_learned <- function(unit, wave, y) {
   }
 }
 
-# TRUE for dates, or a number of few values, that differ between the records of a unit.
+# TRUE for dates, or a number of few values, that differ between the records of a unit. A few of
+# these may be there twice.
 is_time_of <- function(unit, number, x) {
   at <- which(unit > 0 & is.finite(number))
   (is_time(x) || length(unique(number[at])) <= min(50, length(at) / 5)) &&
-    anyDuplicated(complex(real = unit[at], imaginary = number[at])) == 0
+    sum(duplicated(complex(real = unit[at], imaginary = number[at]))) <= 0.05 * length(at)
 }
 
 # Number of protected values that the record of the unit shows which is nearest in time.

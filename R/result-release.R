@@ -16,12 +16,12 @@
 #' For every protected variable they count the protected values that the nearest released values
 #' reveal: those before and after agree, or they are adjacent values and the protected one lies
 #' between, or as many records in a row have the released value as the protected one says, as
-#' members of a household have its size; of numbers such as ages, what the records of a person show
-#' between which a column such as the year rises. This share is compared with that of the same
-#' attack in a random order. The order reveals a variable if its share is larger by more than 5
-#' percentage points, and if either at least three values come back that chance explains with a
-#' probability below 0.001, or the released values come in fewer runs than in a random order (four
-#' standard deviations). The message `told_by_order` and
+#' members of a household have its size. If a column such as the year rises and begins anew, the
+#' records of such a run are taken for one person's, whose ages show each other. This share is
+#' compared with that of the same attack in a random order. The order reveals a variable if its
+#' share is larger by more than 5 percentage points, and if either at least three values come back
+#' that chance explains with a probability below 0.001, or the released values come in fewer runs
+#' than in a random order (four standard deviations). The message `told_by_order` and
 #' `x$diagnostics$told_by_order` name these variables.
 #'
 #' If the order of the file reveals a variable, the records are released in a secret
@@ -158,9 +158,9 @@
 #' shows, a twentieth of the protected ones is enough, at least three, if guessing gives so many
 #' with a chance below 1%. Missing values of a file without history, and those that were missing
 #' before a protection, are judged by known ones alone: `n` is the number expected to come back, by
-#' the shares of the commonest values, and for a verdict a twentieth, or 20. A column of codes that
-#' leaves two of many suppressed values, for 90% of the records, narrows them. Key variables are
-#' named before a protection if 90% of their values come back.
+#' the shares of the commonest values. A column of codes that leaves two of many suppressed values,
+#' for 90% of the records, narrows them. Key variables are named before a protection if 90% of
+#' their values come back.
 #'
 #' **Key variables** are known together, so what they reveal of each other does not matter. A
 #' suppressed value that follows from a released key variable does, as a state from its city: it is
@@ -180,13 +180,14 @@
 #'
 #' **Records of one person** reveal each other's numbers if these change by as much as another
 #' column: ages by the years of the waves of a panel, or of dates, or by days or months, in half of
-#' the steps (nine of ten if there are at most 20 different numbers). Up to 30 waves, with numbers
-#' or names, may lie different times apart, if 70% of the numbers change alike from each to the
-#' next. Then `"id + year"` is named with the values that come back from the numbers of the other
-#' records, or from the middle of what the groups of all of them leave. So it is if a value of any
-#' kind, such as an occupation, is that of the record nearest in time more often than that of most.
-#' A number of the person within the household is read with that of the household. New numbers for
-#' the persons do not prevent this.
+#' the steps (nine of ten if there are at most 20 different numbers). The years between waves need
+#' not be equal or known: up to 30 waves with numbers or names are enough if 70% of the numbers
+#' change alike from each to the next. Then `"id + year"` is named with the values that come back
+#' from the numbers of the other records, or from the middle of what the groups of all of them
+#' leave. It is also named if the person's record nearest in time gives more values back, such as
+#' occupations, than most of the person's records do. At most 5% of the records may repeat a time of
+#' their person. A number of the person within the household is read with that of the household. New
+#' numbers for the persons do not prevent this.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique

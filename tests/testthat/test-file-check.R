@@ -1345,15 +1345,3 @@ test_that("a page above a limit says which columns reveal values, and how to do 
   without <- suppressMessages(file_check(subset(kept, select = -pid), limit = list(k = 2)))
   expect_identical(without$estimates$verdict[without$estimates$measure == "k"], "ok")
 })
-
-test_that("a few of many missing values that may come back make no verdict unclear", {
-  set.seed(2)
-  file <- data.frame(place = sample(c("home", "work", "road"), 2000, TRUE), day = sample(2000))
-  file$place[1:900] <- NA
-  # Known ones of one day agree, and beside five of these one is missing.
-  file$day[1901:1950] <- file$day[1951:2000]
-  file$place[1901:1950] <- file$place[1951:2000]
-  file$day[1:5] <- file$day[1901:1905]
-  page <- file_check(file, "place", limit = list(k = 3))
-  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
-})

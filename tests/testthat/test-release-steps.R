@@ -213,6 +213,11 @@ test_that("numbers of waves with years of their own between them reveal ages", {
     # Of two births that are as common either is right.
     expect_equal(told_of(x, "age", "pid + wave")$n, right_of(x), tolerance = 0.02)
   }
+  # Some records are in the file twice.
+  panel <- panel[c(seq_len(nrow(panel)), 1:50), ]
+  file <- sdc_file(panel[without], c(age, sex, region), id_vars = pid)
+  x <- suppressMessages(suppress_cells(file, k = 3))
+  expect_equal(told_of(x, "age", "pid + wave")$n, right_of(x), tolerance = 0.02)
   # Groups without an order of time do not.
   panel$wave <- sample(4, nrow(panel), TRUE)
   file <- sdc_file(panel[without], c(age, sex, region), id_vars = pid)
