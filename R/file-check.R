@@ -389,7 +389,7 @@ extreme_measure <- function(rows) {
 
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
-  told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
+  told <- told_by_columns(file$data, NULL, asked$keys, units_of(file)$ids, asked$coded)
   file$beside <- beside_in_table(file, asked)
   said <- told_of_page(file, asked)
   before <- said$before
@@ -498,7 +498,7 @@ told_missing <- function(file, seen, asked) {
   }
   compared <- !in_table && length(file$history) > 0 && asked$n_suppressed >= n_missing() / 2
   told <- told_by_columns(
-    if (in_table) file$beside else seen$data, NULL, keys, file$roles$hh_id,
+    if (in_table) file$beside else seen$data, NULL, keys, units_of(file)$ids,
     if (!in_table) seen$coded, missing = TRUE, ties = !compared
   )
   # Patterns have no other columns.
@@ -527,7 +527,7 @@ told_before <- function(file, asked) {
   # An sdcMicroObj has no history, but the values of its beginning.
   first <- if (!is.null(file$object)) first_original(file)
   if (!is.null(first)) {
-    told <- told_by_columns(first, file$data, names(file$original), file$roles$hh_id)
+    told <- told_by_columns(first, file$data, names(file$original), units_of(file)$ids)
   }
   told <- told_among(told, names(file$data))
   by_keys <- told$by %in% told_among(told, asked$keys)$by

@@ -1,7 +1,7 @@
 # Figures of a release of invariant_pram().
 
 new_invariant_pram <- function(data, table, asked, columns, forbid, units, weights, drawn,
-                               this_call, from = NULL) {
+                               this_call, file, from = NULL) {
   released <- drawn$release
   n <- n_records(data)
   by_pattern <- !is.null(times_of(data))
@@ -36,19 +36,17 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   earlier <- earlier_variables(from, data)
   chain <- union(table$variables, earlier)
   if (is.null(from)) from <- data
-  told <- chain_told_by_columns(
-    from, data, released$data, chain, names(data)[columns$hh_id], earlier
-  )
-  household <- c(names(data)[columns$hh_id], asked$torn$hh_id)
+  homes <- units_of(file, c(names(data)[columns$hh_id], asked$torn$hh_id))
+  told <- chain_told_by_columns(from, data, released$data, chain, homes$ids, earlier)
   order_told <- if (by_pattern) {
     told_by_ids
   } else if (length(earlier)) {
-    chain_told(from, released$data, chain, household)
+    chain_told(from, released$data, chain, homes)
   } else {
     # Exchanged values that the order of the records reveals.
     codes <- rlang::set_names(codes_at(table, table$positions), table$variables)
     after <- lapply(codes, function(codes) codes[released$donors])
-    order_tells(data, codes, after, household)
+    order_tells(data, codes, after, homes)
   }
   result <- new_sdc_result(
     "sdc_invariant_pram",

@@ -221,7 +221,8 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
       pram_release_lazy(ask$file$lazy, data, table, drawn)
     }
     result <- with_limit(new_invariant_pram(
-      data, table, asked, columns, forbid, units, weights, drawn, ask$call, from
+      data, table, asked, columns, forbid, units, weights, drawn, ask$call,
+      ask$file, from
     ), limit)
     if (!is.null(ask$file$object)) {
       result$data <- give_back(ask$file, result$data, pram_notes(result, data))

@@ -7,9 +7,9 @@ recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k 
   earlier <- earlier_variables(from, file$data)
   all_changed <- union(changed, earlier)
   if (is.null(from)) from <- file$data
-  columns <- chain_told_by_columns(from, NULL, data, all_changed, file$roles$hh_id, earlier)
+  columns <- chain_told_by_columns(from, NULL, data, all_changed, units_of(file)$ids, earlier)
   inform_told_recoded(told_unasked(columns))
-  order <- if (!shuffle) chain_told(from, data, all_changed, file$roles$hh_id)
+  order <- if (!shuffle) chain_told(from, data, all_changed, units_of(file))
   inform_order(order, recoding_advice)
   if (!is.null(file$object)) {
     if (shuffle) stop_argument("shuffle", "be FALSE for an sdcMicroObj, which keeps its records")

@@ -428,8 +428,8 @@ new_recode_search <- function(found, problem, this_call) {
   proven <- isTRUE(found$proven)
   bound <- if (proven) best$cost[[1]] else max(0, found$bound, na.rm = TRUE)
   recoded <- recode_columns(problem$data, problem$hierarchies, levels_at(found$best, 1, problem))
-  told <- told_by_columns(problem$data, recoded, keys)
-  inform_told_recoded(told)
+  told <- told_by_columns(problem$data, recoded, keys, units_of(problem)$ids)
+  inform_told_recoded(told_unasked(told))
   new_sdc_result(
     "sdc_recode_search",
     estimates = frame(

@@ -16,7 +16,7 @@ told_of_rest <- function(file, gone = NULL) {
   if (is.null(from)) {
     return(told)
   }
-  found <- told_by_columns(from, data, names(known), file$roles$hh_id)
+  found <- told_by_columns(from, data, names(known), units_of(file)$ids)
   rbind(told, found[!told_pairs(found) %in% told_pairs(told), ])
 }
 
@@ -184,23 +184,23 @@ between_equal <- function(x) {
 }
 
 # Values of `from` that the order of `released` reveals.
-chain_told <- function(from, released, variables, hh_id) {
+chain_told <- function(from, released, variables, units) {
   coded <- lapply(rlang::set_names(variables), function(name) {
     chain_codes(from[[name]], released[[name]])
   })
   coded <- coded[!vapply(coded, is.null, NA)]
   of <- function(part) lapply(coded, `[[`, part)
   told <- order_tells(
-    from, of("before"), of("after"), hh_id, names(coded)[vapply(coded, `[[`, NA, "coarse")]
+    from, of("before"), of("after"), units, names(coded)[vapply(coded, `[[`, NA, "coarse")]
   )
-  rbind(told, masked_told(from, released, variables, hh_id, told))
+  rbind(told, masked_told(from, released, variables, units$ids, told))
 }
 
 # The same of masked numbers, without what is `told`.
-masked_told <- function(from, released, variables, hh_id, told) {
+masked_told <- function(from, released, variables, ids, told) {
   masked <- function(name) is.numeric(from[[name]]) && is.numeric(released[[name]])
   variables <- Filter(masked, variables)
-  ids <- if (length(variables)) identifiers(from, variables, hh_id)
+  ids <- if (length(variables)) identifiers(from, variables, ids)
   found <- lapply(c(list(NULL), ids), function(id) {
     by <- if (is.null(id)) NA_character_ else id
     codes <- if (!is.null(id)) order_codes(from, id)[[id]]
@@ -222,7 +222,7 @@ inform_order_of_object <- function(file) {
   from <- first_original(file)
   if (!is.null(from)) {
     changed <- names(file$original)
-    told <- chain_told(from, file$data, changed, file$roles$hh_id)
+    told <- chain_told(from, file$data, changed, units_of(file))
     inform_order(told, paste(
       "release_data() puts the records in a secret order; sdcMicro's extractManipData()",
       "keeps theirs."

@@ -8,15 +8,15 @@
 # codes in value order by variable, 0 for missing, of the values of `data`; members of a household
 # count as one neighbour. `coarse` names variables whose codes after are those of groups of values.
 # Values that were missing before may have been suppressed, too.
-order_tells <- function(data, before, after, hh_id = NULL, coarse = character()) {
-  told <- order_tells_protected(data, before, after, hh_id, coarse)
+order_tells <- function(data, before, after, units = NULL, coarse = character()) {
+  told <- order_tells_protected(data, before, after, units, coarse)
   others <- setdiff(names(before), told$variable[is.na(told$by)])
   rbind(told, order_tells_missing(lapply(rlang::set_names(others), function(name) {
     list(values = data[[name]], codes = before[[name]])
-  }), data, if (length(hh_id)) order_codes(data, hh_id)[[hh_id]]))
+  }), data, if (length(units$hh_id)) order_codes(data, units$hh_id)[[units$hh_id]]))
 }
 
-order_tells_protected <- function(data, before, after, hh_id, coarse) {
+order_tells_protected <- function(data, before, after, units, coarse) {
   none <- frame(
     variable = character(), by = character(), n = integer(), share = numeric(),
     chance = numeric()
@@ -28,9 +28,9 @@ order_tells_protected <- function(data, before, after, hh_id, coarse) {
   if (length(open) == 0) {
     return(none)
   }
-  ids <- identifiers(data, names(before), hh_id)
-  orders <- order_codes(data, c(hh_id, ids))
-  household <- if (length(hh_id)) orders[[hh_id]]
+  ids <- identifiers(data, names(before), units$ids)
+  orders <- order_codes(data, c(units$hh_id, ids))
+  household <- if (length(units$hh_id)) orders[[units$hh_id]]
   rising <- rising_columns(data, open)
   told <- lapply(c(list(NULL), ids), function(id) {
     codes <- if (!is.null(id)) orders[[id]]
@@ -143,15 +143,15 @@ order_codes <- function(data, names) {
 # The order by codes. Equal ones are in no order: that of the file is not theirs.
 sorted_by <- function(codes) order(codes, (seq_along(codes) * 1327217885) %% 2147483647)
 
-# Columns by which the records can be sorted again: the household id, and what looks like an
-# identifier.
-identifiers <- function(data, protected, hh_id) {
+# Columns by which the records can be sorted again: the identifiers by role, `ids`, and what looks
+# like one.
+identifiers <- function(data, protected, ids) {
   n <- n_records(data)
   open <- setdiff(names(data), c("", protected, names(data)[duplicated(names(data))]))
   is_one <- vapply(open, function(name) {
     x <- data[[name]]
     usable <- !is_candidates(x) && !is.null(column_source(x, n))
-    usable && (name %in% hh_id || sorts_file(x) || may_identify(x) && {
+    usable && (name %in% ids || sorts_file(x) || may_identify(x) && {
       n_values <- length(unique(as_bare(x)))
       look_of(x, name, n, n_values) %in% c("identifier", "household")
     })

@@ -119,6 +119,11 @@ identifiers_of <- function(data, settings) {
   columns[looks | columns %in% settings$hh_id]
 }
 
+# The columns that identify households, `hh_id`, and with persons, `ids`, by role.
+units_of <- function(file, hh_id = file$roles$hh_id) {
+  list(hh_id = hh_id, ids = unique(c(hh_id, unlist(file$roles[c("hh_id", "id_vars")]))))
+}
+
 # TRUE if the first records alone have too many equal values for an identifier, 90% of whose values
 # differ.
 repeats_soon <- function(x) {
@@ -183,7 +188,9 @@ inform_finer <- function(data, roles, named) {
   if (length(keys) == 0) {
     return(invisible())
   }
-  told <- finer_columns(told_by_columns(data, NULL, keys, roles$hh_id), c(roles, named))
+  told <- finer_columns(
+    told_by_columns(data, NULL, keys, units_of(list(roles = roles))$ids), c(roles, named)
+  )
   inform_told(told, drop_advice(told, data), paste("are", finer_words(told)))
 }
 

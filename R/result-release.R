@@ -83,7 +83,7 @@
 #'   those of the input. It has the roles of the original, and `summary()` lists the protections
 #'   with counts and settings, but no values or record numbers. For an sdcMicroObj it is the
 #'   released data frame. Columns that no argument named are unchanged, except that identifiers are
-#'   left out: the column that was named as `hh_id`, and columns that look like an identifier (see
+#'   left out: those named as `hh_id` or `id_vars`, and columns that look like an identifier (see
 #'   [sdc_file()]; in a database by 1,000 values and the number of distinct ones). A message of
 #'   class `sdcRisk_message_identifier_left_out` names them. Key variables, weights and strata
 #'   always stay. Other objects are an error of class `sdcRisk_error_bad_argument`. Message:
@@ -278,8 +278,8 @@ release_data.sdcMicroObj <- function(x, ..., shuffle = NULL, new_ids = NULL, kee
   if (is.null(from)) stop_untouched()
   changed <- names(file$original)
   file$told <- list(
-    order = chain_told(from, file$data, changed, file$roles$hh_id),
-    columns = chain_told_by_columns(from, NULL, file$data, changed, file$roles$hh_id, changed)
+    order = chain_told(from, file$data, changed, units_of(file)),
+    columns = chain_told_by_columns(from, NULL, file$data, changed, units_of(file)$ids, changed)
   )
   file$data <- with_sorted_levels(file$data, from)
   release_file(file, shuffle, new_ids, keep_ids, drop)

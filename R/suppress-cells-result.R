@@ -1,7 +1,9 @@
 # Figures of a release of suppress_cells().
 
-new_suppression <- function(found, data, table, sets, links, settings, this_call, lazy = NULL,
+new_suppression <- function(found, data, table, sets, links, settings, this_call, file,
                             from = NULL) {
+  lazy <- file$lazy
+  units <- units_of(file, settings$hh_id)
   cells <- frame(
     record = found$record, variable = table$variables[found$variable], reason = found$reason
   )
@@ -13,15 +15,15 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   earlier <- earlier_variables(from, data)
   chain <- union(sets$variables, earlier)
   if (is.null(from)) from <- data
-  told <- chain_told_by_columns(from, data, released, chain, settings$hh_id, earlier)
+  told <- chain_told_by_columns(from, data, released, chain, units$ids, earlier)
   n_blank_patterns <- n_blank_patterns(cells)
   codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
   order_told <- if (is.null(lazy)) {
     if (length(earlier)) {
-      chain_told(from, released, chain, settings$hh_id)
+      chain_told(from, released, chain, units)
     } else {
       # Suppressed values that the order of the records reveals.
-      order_tells(data, codes, blanked_codes(codes, rows), settings$hh_id)
+      order_tells(data, codes, blanked_codes(codes, rows), units)
     }
   }
   # Under "own" the complete originals that match a complete record are complete in the release.

@@ -207,7 +207,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     found <- find_suppression(table, data, sets, links, settings)
     inform_identifying(identifying_keys(table))
     result <- new_suppression(
-      found, data, table, sets, links, settings, ask$call, ask$file$lazy, from
+      found, data, table, sets, links, settings, ask$call, ask$file, from
     )
     heavy <- heavy_suppression(result, table, sets)
     if (length(heavy) && getOption("sdcRisk.cheaper_ways", TRUE)) {

@@ -283,3 +283,37 @@ test_that("years that rise and begin anew show where a person's records lie", {
     expect_silent(suppressMessages(bands(panel[at, ]), "sdcRisk_message_determined_keys"))
   }
 })
+
+test_that("persons by role are left out by every remedy, however their numbers look", {
+  panel <- panel_file()
+  panel <- panel[panel$pid %in% unique(panel$pid)[1:110], ]
+  # Few numbers with several records each look like codes, and so do short texts.
+  number <- match(panel$pid, unique(panel$pid))
+  for (pid in list(number, sprintf("A%03d", number))) {
+    file <- sdc_file(
+      replace(panel, "pid", list(pid))[sample(nrow(panel)), ], c("age", "sex"), id_vars = "pid"
+    )
+    of <- function(x) if (is.null(x$told)) x$diagnostics$told_by_columns else x$told$columns
+    remedies <- quietly(list(
+      suppress_cells(file, k = 3, importance = c(age = 9)),
+      global_recode(file, age = seq(0, 100, 20)),
+      microaggregate(file, "age", k = 5), invariant_pram(file, unprotected = "keep")
+    ))
+    for (x in remedies) {
+      alone <- of(x)[of(x)$by == "pid", ]
+      expect_true(all(alone$identifier))
+      expect_message(release_data(x), class = "sdcRisk_message_identifier_left_out")
+      expect_false("pid" %in% names(quietly(release_data(x))))
+    }
+    # A sex comes back by the person's other records, with their old numbers or new ones.
+    released <- as.data.frame(remedies[[1]]$data)
+    lost <- which(is.na(released$sex))
+    shown <- vapply(released$pid[lost], function(id) {
+      any(!is.na(released$sex[released$pid == id]))
+    }, NA)
+    told <- of(remedies[[1]])
+    told <- told[told$by == "pid" & told$variable == "sex", ]
+    expect_equal(c(told$n, told$n_renumbered), rep(sum(shown), 2))
+    expect_equal(told$share, sum(shown) / length(lost))
+  }
+})
