@@ -354,7 +354,8 @@ told_of_written <- function(state) {
   }
   asked <- coded_page(file, list(missing = "wildcard", p = 1), labels_of_file(file))$asked
   said <- told_of_page(file, asked)
-  protected <- told_unasked(rbind(said$missing, said$before))
+  protected <- rbind(said$missing, said$before)
+  if (!state$allowed_ids) protected <- told_unasked(protected)
   list(columns = told, protected = protected, order = anyNA(said$order$by))
 }
 

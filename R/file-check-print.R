@@ -71,7 +71,7 @@ page_notes <- function(x) {
   c(
     told_by_ids_line(x$diagnostics$told_by_ids), told_before_line(x),
     told_line(x$diagnostics$told_others),
-    told_line(x$diagnostics$told_by_columns, "key variables"), order_line(x),
+    told_line(told_unasked(x$diagnostics$told_by_columns), "key variables"), order_line(x),
     # Beside declared codes those that are plainly missing, too.
     if (any(missing$n_declared > 0)) missing_line(missing, x$settings$n), look_lines(x$roles)
   )
@@ -83,7 +83,7 @@ whole_notes <- function(x) {
   c(
     reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
     told_by_ids_line(d$told_by_ids), told_before_line(x), told_line(d$told_others),
-    told_line(d$told_by_columns, "key variables"), order_line(x), d$notes,
+    told_line(told_unasked(d$told_by_columns), "key variables"), order_line(x), d$notes,
     if (nrow(differ)) {
       c(
         "Measures that differ, and which to report:",

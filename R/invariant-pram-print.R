@@ -64,7 +64,8 @@ declare_measure(
   spread = "Records after", risk = judged_rows(x)$match_prob,
   notes = list(
     limit_missed_line(x), if (!is.null(x$diagnostics$torn)) torn_words(x$diagnostics$torn)[[1]],
-    told_line(x$diagnostics$told_by_columns, "exchanged values"), order_line(x), earlier_line(x),
+    told_line(told_unasked(x$diagnostics$told_by_columns), "exchanged values"),
+    order_line(x), earlier_line(x),
     "n_matches() and other risk measures do not hold for the released data.",
     plausibility_line(x$plausibility)
   ),

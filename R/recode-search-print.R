@@ -38,7 +38,8 @@ declare_measure(
     scenario = "none", direction = "none", board = FALSE
   ),
   notes = list(
-    told_line(x$diagnostics$told_by_columns, "recoded values"), law_lines(x$diagnostics$law),
+    told_line(told_unasked(x$diagnostics$told_by_columns), "recoded values"),
+    law_lines(x$diagnostics$law),
     frequency_words(x$hierarchies), proof_words(x)
   ),
   next_step = paste0(

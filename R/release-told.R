@@ -37,7 +37,6 @@ finer_words <- function(told) {
 
 # For a print, NULL if nothing is told.
 told_line <- function(told, what = "protected values") {
-  told <- told_unasked(told)
   if (NROW(told)) {
     paste0("Released columns reveal ", what, ": ", told_words(told), ".")
   }

@@ -62,7 +62,8 @@ declare_measure(
   spread = "Record risk if the intruder knows the originals (1/g)",
   notes = list(
     if (x$diagnostics$n_beyond > 0) beyond_line(x),
-    law_lines(x$diagnostics$law), told_line(x$diagnostics$told_by_columns, "suppressed values"),
+    law_lines(x$diagnostics$law),
+    told_line(told_unasked(x$diagnostics$told_by_columns), "suppressed values"),
     order_line(x),
     if (!is.null(x$diagnostics$cheaper)) paste(heavy_words(x), collapse = " "),
     if (rule == "own" && x$diagnostics$n_resting > 0) resting_line(x),

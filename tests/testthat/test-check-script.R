@@ -364,6 +364,24 @@ test_that("columns that := makes in place are compared", {
   expect_identical(codes_at(checked), c("6 identifier_returned", "7 identifier_written"))
 })
 
+test_that("a release with new numbers of persons may reveal suppressed values", {
+  folder <- withr::local_tempdir()
+  panel <- file.path(folder, "panel.csv")
+  utils::write.csv(panel_file(), panel, row.names = FALSE)
+  script <- function(release) {
+    c(
+      "library(sdcRisk)", paste0("panel <- read.csv(", deparse(panel), ")"),
+      "file <- sdc_file(panel, c(age, sex, in_school), id_vars = pid)",
+      paste0("released <- release_data(suppress_cells(file, k = 30)", release, ")"),
+      "write.csv(released, \"a.csv\")"
+    )
+  }
+  found <- check_text(script(", new_ids = \"pid\""))$findings
+  expect_identical(found$code, "told_by_column")
+  expect_match(found$message, "\"pid [+] year\" reveals [0-9,]+ of [0-9,]+ values of \"age\"")
+  expect_identical(codes_at(check_text(script(""))), character())
+})
+
 test_that("a repair runs in a script that has not attached the package", {
   script <- c(
     "#| sdc: key_vars = c(CENREG, DAGE3, EDUC3, GENDER)",
