@@ -140,6 +140,28 @@ test_that("the limit on c is strict, holds for each variable, and ignores missin
   expect_equal(lost(3, "income"), rep(0, 17))
 })
 
+test_that("c of classes is that of the matches of each record", {
+  for (i in 1:20) {
+    data <- data.frame(
+      a = sample(c("x", "y", NA), 50, TRUE), b = sample(3, 50, TRUE),
+      s = sample(c("p", "q", "r", NA), 50, TRUE), u = sample(2, 50, TRUE)
+    )
+    if (i > 10) data$a[is.na(data$a)] <- "x"
+    for (l in 1:3) for (missing in c("wildcard", "category")) {
+      expected <- vapply(seq_len(50), function(j) {
+        same <- data$a == data$a[[j]]
+        open <- if (missing == "wildcard") is.na(same) else is.na(data$a) == is.na(data$a[[j]])
+        fits <- (same %in% TRUE | is.na(same) & open) & data$b == data$b[[j]]
+        max(vapply(data[fits, c("s", "u")], function(x) {
+          if (all(is.na(x))) NA else slow_recursive(x[!is.na(x)], l)
+        }, 0), na.rm = TRUE)
+      }, 0)
+      found <- recursive_ratio(data, c("a", "b"), list(sensitive = c("s", "u"), l = l), missing)
+      expect_equal(found, expected)
+    }
+  }
+})
+
 test_that("importance decides what goes, and special uniques can give it", {
   data <- patients()
   cost <- c(age = 3, region = 1, sex = 2)
