@@ -33,8 +33,10 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
   numbers <- function(columns) Filter(Negate(is.null), lapply(columns, number_in))
   amounts <- numbers(as.list(data)[names(protected)])
   # Ages in years do not change by as much as days or months, or by as much as waves are numbered.
-  steps <- c(numbers(read), Filter(Negate(is.null), lapply(read, years_of)))
-  waves <- lapply(Filter(function(column) column$n_values %in% 2:30, columns), function(column) {
+  times <- columns[!vapply(columns, `[[`, NA, "id")]
+  of_times <- read[names(times)]
+  steps <- c(numbers(of_times), Filter(Negate(is.null), lapply(of_times, years_of)))
+  waves <- lapply(Filter(function(column) column$n_values %in% 2:30, times), function(column) {
     structure(replace(column$codes, column$codes == 0, NA), learn = TRUE)
   })
   steps <- c(steps, waves)
@@ -89,19 +91,20 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
 }
 
 # Numbers for waves from how `y` changes from each to the next in most units: those of the years, if
-# it is an age. NULL if it does not change alike.
+# it is an age. NULL if it does not change alike, or rises and falls as from person to person.
 steps_learned <- function(unit, wave, y) {
   at <- order(unit, wave)
   wave <- wave[at]
   dy <- round(diff(y[at]), 6)
   next_one <- which(diff(unit[at]) == 0 & diff(wave) == 1 & is.finite(dy))
-  if (length(next_one) < 50) {
+  if (length(next_one) < 20) {
     return(NULL)
   }
   values <- sort(unique(dy[next_one]))
   fit <- column_fit(wave[next_one + 1], match(dy[next_one], values))
   steps <- replace(rep(NA_real_, max(wave, 1L, na.rm = TRUE)), fit$group, values[fit$best])
-  if (fit$errors <= 0.3 * fit$n && any(steps != 0, na.rm = TRUE)) {
+  signs <- unique(sign(steps[!steps %in% c(0, NA)]))
+  if (fit$errors <= 0.5 * fit$n && length(signs) == 1) {
     c(0, cumsum(steps[-1]))
   }
 }
@@ -204,7 +207,7 @@ steps_of <- function(unit, x, y) {
   dx <- dx[known]
   dy <- dy[known]
   usual <- stats::median(dy / dx)
-  if (length(dx) < 50 || usual == 0) {
+  if (length(dx) < 20 || usual == 0) {
     return(list())
   }
   found <- list(list(of = usual, share = mean(is_same(dy, usual * dx)), rounded = FALSE))

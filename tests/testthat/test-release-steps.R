@@ -317,3 +317,23 @@ test_that("persons by role are left out by every remedy, however their numbers l
     expect_equal(told$share, sum(shown) / length(lost))
   }
 })
+
+test_that("a person's number is no time of a wave", {
+  set.seed(23)
+  panel <- expand.grid(wave = 1:6, pid = 1:30)
+  panel$age <- sample(20:60, 30, TRUE)[panel$pid] + panel$wave
+  panel$sex <- sample(c("f", "m"), 30, TRUE)[panel$pid]
+  panel$area <- sample(letters[1:4], 30, TRUE)[panel$pid]
+  panel$wave <- letters[panel$wave]
+  panel <- panel[sample(nrow(panel)), ]
+  file <- sdc_file(panel, c("age", "sex", "area"), id_vars = "pid")
+  x <- quietly(suppress_cells(file, k = 2))
+  lost <- is.na(x$data$age)
+  shown <- panel$pid[lost] %in% panel$pid[!lost]
+  told <- x$diagnostics$told_by_columns
+  told <- told[told$variable == "age", ]
+  expect_identical(told$by, "pid + wave")
+  # Ages of persons of whom one is left, and none of the others.
+  expect_equal(told$n, sum(shown))
+  expect_lt(sum(shown), sum(lost) / 2)
+})
