@@ -7,7 +7,6 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   cells <- frame(
     record = found$record, variable = table$variables[found$variable], reason = found$reason
   )
-  records <- suppression_records(found, table$n_rows)
   variables <- suppression_variables(cells, table, settings)
   rows <- split(cells$record, cells$variable)
   released <- blank_cells(data, rows)
@@ -16,8 +15,12 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   chain <- union(sets$variables, earlier)
   if (is.null(from)) from <- data
   told <- chain_told_by_columns(from, data, released, chain, units$ids, earlier)
+  if (length(earlier) && is.null(lazy) && is.null(settings$hh_id)) {
+    found$counts <- counts_of_first(found$counts, from, data, released, sets, settings)
+  }
   n_blank_patterns <- n_blank_patterns(cells)
   codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
+  records <- suppression_records(found, table$n_rows)
   order_told <- if (is.null(lazy)) {
     if (length(earlier)) {
       chain_told(from, released, chain, units)
@@ -84,6 +87,23 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   inform_told_suppressed(told_unasked(told), data, settings)
   if (is.null(lazy)) inform_order(order_told, shuffle_advice)
   result
+}
+
+# Counts of candidates for an intruder who knows the values before an earlier protection, `from`, in
+# the classes of the release. A record whose own values were exchanged is no candidate of its own.
+counts_of_first <- function(counts, from, data, released, sets, settings) {
+  earlier <- earlier_variables(from, data)
+  first <- with_columns(from, classes_of_release(from, data, data, earlier))
+  first <- as.data.frame(if (is.null(first)) from else first)
+  Map(function(counts, keys) {
+    known <- c(keys, settings$strata_var)
+    fits <- lapply(known, function(name) {
+      is_missing(first[[name]]) | is_missing(released[[name]]) |
+        bare_text(first[[name]]) == bare_text(released[[name]])
+    })
+    n <- matches_of(released, known, patterns = first[known])$n_matches
+    replace(counts, "intruder", list(ifelse(Reduce(`&`, fits), n, Inf)))
+  }, counts, variables_of_sets(sets))
 }
 
 inform_told_suppressed <- function(told, data, settings) {

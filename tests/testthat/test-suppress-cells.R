@@ -452,3 +452,44 @@ test_that("more matches than the file has records are out of reach at once", {
   # All records are alike if every value is suppressed.
   expect_identical(quietly(suppress_cells(data, k = 10, rule = "own"))$estimates$n_suppressed, 20L)
 })
+
+test_that("after an earlier protection candidates are those of the first originals", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA")
+  data <- nals_prison[keys]
+  # Released records whose values fit each original, its own among them.
+  fitting <- function(released) {
+    vapply(seq_len(nrow(data)), function(i) {
+      fits <- Reduce(`&`, lapply(keys, function(key) {
+        shown <- as.character(released[[key]])
+        is.na(shown) | is.na(data[[key]][[i]]) | shown == as.character(data[[key]][[i]])
+      }))
+      if (fits[[i]]) sum(fits) else Inf
+    }, 0)
+  }
+  file <- sdc_file(data, keys)
+  expect_first <- function(x) {
+    n <- fitting(as.data.frame(x$data))
+    expect_equal(as.double(x$records$n_candidates), n)
+    expect_equal(x$estimates$n_single_candidate, sum(n == 1))
+    expect_equal(x$estimates$tau_intruder, sum(1 / n))
+  }
+  once <- quietly(suppress_cells(file, k = 3))
+  expect_gt(once$estimates$n_single_candidate, 0)
+  expect_first(once)
+  twice <- quietly(suppress_cells(once, k = 4))
+  expect_gt(twice$estimates$n_single_candidate, 0)
+  expect_first(twice)
+  expect_equal(
+    quietly(suppress_cells(as.data.frame(once$data), keys, k = 4, original = data))$records,
+    twice$records
+  )
+  swapped <- quietly(invariant_pram(file, max_match_prob = 0.6, unprotected = "merge"))
+  after <- quietly(suppress_cells(swapped, k = 2))
+  expect_true(any(is.infinite(after$records$n_candidates)))
+  expect_first(after)
+  # Recoded values count in their groups.
+  banded <- quietly(global_recode(file, EDUC3 = c(0, 2, 4)))
+  data$EDUC3 <- as.data.frame(banded)$EDUC3
+  expect_lt(length(unique(data$EDUC3)), length(unique(nals_prison$EDUC3)))
+  expect_first(quietly(suppress_cells(quietly(suppress_cells(banded, k = 2)), k = 3)))
+})
