@@ -306,11 +306,13 @@ comparison_results <- function(x) {
   rlang::set_names(made, names)
 }
 
-# TRUE if the same figures of the same file are there already.
+# TRUE if the same figures of the same file are there already, and as much is known of its columns.
 is_among <- function(x, results) {
   same <- c("estimates", "settings")
+  told <- c("told_missing", "told_before", "told_others")
   any(vapply(results, function(y) {
-    identical(class(x), class(y)) && identical(unclass(x)[same], unclass(y)[same])
+    identical(class(x), class(y)) && identical(unclass(x)[same], unclass(y)[same]) &&
+      identical(x$diagnostics[told], y$diagnostics[told])
   }, NA))
 }
 

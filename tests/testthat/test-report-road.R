@@ -384,3 +384,20 @@ test_that("a report of a file alone names what was done to it, and what numbers 
   # A suppression has its own section.
   expect_no_match(page(quietly(suppress_cells(file, k = 3))), "Protected by")
 })
+
+test_that("a report says what gives back a number that is no key variable", {
+  set.seed(6)
+  data <- data.frame(sex = rep(1:2, 200), born = sample(1930:2000, 400, TRUE))
+  data$age <- 2020 - data$born
+  file <- sdc_file(data, "sex", num_vars = "age")
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  page <- function(...) {
+    quietly(sdc_report(..., file = path, internal = TRUE, pictures = FALSE, overwrite = TRUE))
+    paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  }
+  coded <- quietly(top_code(file, age = 60))
+  line <- "After: born reveals 100% of the values of age."
+  expect_match(page(coded), line, fixed = TRUE)
+  expect_match(page(before = file_check(file), after = file_check(coded)), line, fixed = TRUE)
+})
