@@ -94,7 +94,7 @@
 #' @param ... Rarely used arguments, those of `invariant_pram_control()`, by their full names, or
 #'   together: `control = invariant_pram_control(...)`.
 #' @param max_match_prob The bound, between 0 and 1. Default: `limit` if it was given; else 1/3 for
-#'   an [sdc_file()], that of `k = 3`, and 0.8 for other data.
+#'   an [sdc_file()] or a result, that of `k = 3`, and 0.8 for other data.
 #' @param within Columns inside whose joint levels records move.
 #' @param scope `"risky"`: small blocks around each key above the bound. `"all"`: each level is one
 #'   block.
@@ -167,7 +167,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   if (!was_given("max_match_prob") && was_given("data")) {
     max_match_prob <- if (!is.null(ask$limit)) {
       check_record_limit(ask$limit)
-    } else if (is_file(data)) {
+    } else if (is_file(data) || is_remedy(data)) {
       1 / 3
     } else {
       max_match_prob

@@ -325,6 +325,12 @@ test_that("a bound above the limit of the check is said to be", {
   own <- quietly(invariant_pram(nals_prison[keys], keys[1:4], limit = 0.5, unprotected = "merge"))
   expect_identical(own$estimates$max_match_prob, 0.5)
   expect_lte(own$estimates$worst_match_prob, 0.5 + 1e-9)
+  # A result is a file with roles.
+  once <- quietly(suppress_cells(nals_prison[keys], keys[1:4], k = 2))
+  for (file in list(once, sdc_file(once))) {
+    twice <- quietly(invariant_pram(file, unprotected = "keep"))
+    expect_identical(twice$estimates$max_match_prob, 1 / 3)
+  }
   # What cannot be reached says what can.
   two <- data.frame(a = rep(1:2, c(1, 9)))
   e <- expect_error(invariant_pram(two, limit = 0.05), class = "sdcRisk_error_unprotectable")
