@@ -147,6 +147,19 @@ matches_of_units <- function(file, id) {
   }
 }
 
+# TRUE if most records share their value of a column with few others, and some would have fewer than
+# k matches if each value counted once.
+few_of_unit <- function(file, name, k) {
+  if (!is.data.frame(file$data)) {
+    return(FALSE)
+  }
+  x <- as_bare(file$data[[name]])
+  counts <- tabulate(match(x, unique(x[!is.na(x)])))
+  shared <- counts[counts > 1]
+  length(counts) > length(x) / 50 && sum(shared) > length(x) / 2 &&
+    isTRUE(matches_of_units(file, name)$k < k)
+}
+
 # key_overview() takes a missing value as a category. By other rules the sample uniques
 # without each key variable are counted as n_matches() counts them.
 check_overview <- function(file, asked, missing) {

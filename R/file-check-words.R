@@ -125,7 +125,7 @@ check_next_steps <- function(x, file, made) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
     if (several && above(x$estimates$measure)) without_driver_step(x),
-    without_told_step(x, roles, names(data)),
+    without_told_step(x, roles, file),
     if (NROW(x$diagnostics$told_by_ids)) "release_data(file)"
   )
   later <- later_steps(x)
@@ -184,13 +184,19 @@ is_within_limits <- function(x) {
   length(verdicts) > 0 && all(verdicts == "ok")
 }
 
-# The page without the columns that reveal protected values or are more detailed than a key.
-without_told_step <- function(x, roles, names) {
+# The page without the columns that reveal protected values or are more detailed than a key. Columns
+# whose records may be of one person, and would be too few if each value counted once, get a role.
+without_told_step <- function(x, roles, file) {
+  names <- names(file$data)
   told <- c("told_missing", "told_before", "told_others", "finer_columns")
   told <- do.call(rbind, x$diagnostics[told])
   kept <- unlist(roles[setdiff(names(roles), "id_vars")])
   columns <- if (NROW(told)) setdiff(telling_columns(told, names), kept)
-  if (length(columns)) {
+  units <- Filter(function(name) few_of_unit(file, name, k_of(x)), setdiff(columns, roles$id_vars))
+  if (length(units)) {
+    given <- paste0("id_vars = ", dput_text(units))
+    paste0("file_check(sdc_file(file, ", given, ")", page_code(x$settings), ")")
+  } else if (length(columns)) {
     gone <- lapply(columns, as.name)
     gone <- if (length(gone) == 1) gone[[1]] else as.call(c(as.name("c"), gone))
     paste0(
