@@ -457,7 +457,7 @@ asked_of_table <- function(file, asked) {
 told_of_page <- function(file, asked) {
   seen <- without_blanks(file, asked)
   before <- told_before(file, asked)
-  missing <- told_else(told_missing(file, seen, asked), before)
+  missing <- told_compared(file, told_else(told_missing(file, seen, asked), before))
   before <- before[!told_pairs(before) %in% told_pairs(missing), ]
   list(
     missing = told_here(file, missing), before = told_here(file, before),
@@ -506,7 +506,8 @@ told_missing <- function(file, seen, asked) {
     return(told)
   }
   # Key variables are associated: few values can seem to follow from another one.
-  told <- told[!told$by %in% told_among(told, keys)$by | told$share >= 0.5, ]
+  by_keys <- told$by %in% told_among(told, keys)$by
+  told <- told[!by_keys | !told$part & told$share >= 0.5, ]
   told <- told[order(match(told$variable, keys), told$part | told$share < 0.5, -told$n), ]
   told[!duplicated(told[c("variable", "by")]), ]
 }
@@ -532,6 +533,22 @@ told_before <- function(file, asked) {
   told <- told_among(told, names(file$data))
   by_keys <- told$by %in% told_among(told, asked$keys)$by
   told[!(by_keys & told$variable %in% asked$keys), ]
+}
+
+# Of variables whose first values this session knows, what a comparison with these confirms.
+told_compared <- function(file, told) {
+  variables <- intersect(told$variable, names(file$original))
+  from <- if (length(variables) && is.data.frame(file$data)) {
+    with_columns(file$data, file$original)
+  }
+  if (is.null(from)) {
+    return(told)
+  }
+  found <- chain_told_by_columns(
+    from, NULL, file$data, variables, units_of(file)$ids, variables
+  )
+  confirmed <- paste(told_pairs(told), told$part) %in% paste(told_pairs(found), found$part)
+  told[!told$variable %in% variables | confirmed, ]
 }
 
 # Rows without those of which a comparison with the original, `known`, has another number of as many

@@ -73,7 +73,8 @@ finer_in_table <- function(data, patterns, keys, others) {
   all <- rep(TRUE, length(by))
   list(odd = c(names(found)[odd], too_many), finer = frame(
     variable = as.character(unlist(finer)), by = by, share = as.double(all), n = n * all,
-    identifier = !all, part = all, finer = all, n_renumbered = n * all
+    identifier = !all, part = all, finer = all, n_renumbered = n * all,
+    was_missing = !all
   ))
 }
 

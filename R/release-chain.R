@@ -133,10 +133,10 @@ chain_told_by_columns <- function(from, data, released, variables, ids, earlier)
     told, if (!is.null(in_classes)) told_by_columns(in_classes, released, variables, ids),
     told_before_missing(from, released, variables, ids)
   )
-  told <- told[order(match(told$variable, variables), told$part, -told$n), ]
-  told <- told[!duplicated(told[c("variable", "by", "part")]), ]
+  told <- told[order(match(told$variable, variables), told$was_missing, told$part, -told$n), ]
+  told <- told[!duplicated(told[c("variable", "by", "part", "was_missing")]), ]
   # Narrowed values that are no more than the revealed ones are these.
-  pair <- paste(told$variable, told$by)
+  pair <- paste(told$variable, told$by, told$was_missing)
   first <- match(pair, pair)
   more <- told$n > told$n[first] | told$n_renumbered > told$n_renumbered[first]
   told <- told[first == seq_along(pair) | more, ]
@@ -153,7 +153,9 @@ told_before_missing <- function(from, released, variables, ids) {
     told <- told_by_columns(
       if (is.null(seen)) released else seen, NULL, lacking, ids, missing = TRUE, ties = TRUE
     )
-    told_among(told, setdiff(names(released), variables))
+    told <- told_among(told, setdiff(names(released), variables))
+    told$was_missing <- rep(TRUE, nrow(told))
+    told
   }
 }
 

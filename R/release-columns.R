@@ -14,7 +14,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
                             missing = FALSE, ties = FALSE) {
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
-    identifier = logical(), part = logical(), finer = logical(), n_renumbered = integer()
+    identifier = logical(), part = logical(), finer = logical(), n_renumbered = integer(),
+    was_missing = logical()
   )
   before <- is.null(released)
   if (before) released <- data
@@ -76,6 +77,11 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     rows <- count_renumbered(rows, columns, tells)
   }
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
+  # A pair may be named twice, in both orders.
+  pair <- vapply(strsplit(rows$by, " + ", fixed = TRUE), function(by) {
+    paste(sort(by), collapse = " + ")
+  }, "")
+  rows <- rows[!duplicated(frame(variable = rows$variable, pair = pair, part = rows$part)), ]
   rownames(rows) <- NULL
   rows
 }
@@ -247,7 +253,7 @@ told_rows <- function(told, part, columns, n_values, protected, variables) {
       n = as_count(unname(found)),
       identifier = rep(any(c(by, parts) %in% identifiers), length(found)),
       part = rep(part, length(found)), finer = share >= nearly & more %in% TRUE,
-      n_renumbered = as_count(unname(found))
+      n_renumbered = as_count(unname(found)), was_missing = rep(FALSE, length(found))
     )
   }, told, names(told), part)
   unname(rows[vapply(rows, nrow, 1L) > 0])

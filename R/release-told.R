@@ -11,7 +11,8 @@ told_words <- function(told, most = 3) {
   shown <- utils::head(told, most)
   words <- paste0(
     quote_names_each(shown$by), told_verb(shown), format_count(shown$n), " of ",
-    format_count(round(shown$n / shown$share)), " values of ", quote_names_each(shown$variable)
+    format_count(round(shown$n / shown$share)), " values of ", quote_names_each(shown$variable),
+    ifelse(shown$was_missing, " that were missing before", "")
   )
   rest <- nrow(told) - nrow(shown)
   paste0(paste(words, collapse = ", "), if (rest > 0) paste0(" and ", rest, " more"))
@@ -87,7 +88,9 @@ linked_text <- function(told, data, roles = NULL, looks = NULL) {
       !(if (is.null(looks)) looks_like(data, name) else looks[[name]]) %in%
         c("identifier", "household")
   }, NA)
-  told <- told[fits & told$share >= 0.5 & !duplicated(told[c("variable", "by")]), ]
+  # Who had no value before has none to be suppressed.
+  fits <- fits & !told$was_missing & told$share >= 0.5
+  told <- told[fits & !duplicated(told[c("variable", "by")]), ]
   if (NROW(told)) {
     linked <- split(told$by, factor(told$variable, unique(told$variable)))
     paste("linked =", dput_text(linked))

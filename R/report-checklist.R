@@ -241,6 +241,7 @@ answer_told <- function(entries) {
       paste0("None was found that reveals ", sub(" of $", "", protected), ".")
     } else {
       of <- rep(c("missing values of ", protected), c(NROW(missing), nrow(told)))
+      of[NROW(missing) + which(told$was_missing)] <- "missing values of "
       told <- rbind(missing, told)
       paste0(
         told$by, told_verb(told), format_percent(told$share), " of the ", of, told$variable, ".",

@@ -1893,3 +1893,62 @@ test_that("a number that is often equal reveals what it equals", {
   expect_identical(found$n[found$by == "again"], right(which(file$amount > end)))
   expect_false("other" %in% found$by)
 })
+
+test_that("a page of this session says what a comparison with the originals confirms", {
+  set.seed(4)
+  n <- 3000
+  d <- data.frame(place = sample(40, n, TRUE), sex = sample(2, n, TRUE))
+  d$district <- letters[(d$place - 1) %/% 5 + 1]
+  odd <- sample(n, 8)
+  d$district[odd] <- vapply(d$district[odd], function(x) sample(setdiff(letters[1:8], x), 1), "")
+  x <- quietly(suppress_cells(d, c("place", "sex", "district"), k = 3, importance = c(place = 9)))
+  expect_setequal(which(is.na(x$data$district)), odd)
+  page <- quietly(file_check(sdc_file(x)))
+  # The place tells the district of the others, and that of none of these.
+  told <- rbind(page$diagnostics$told_missing, page$diagnostics$told_before)
+  expect_identical(nrow(told), 0L)
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
+  # Who has the release alone expects them to be like the others.
+  written <- quietly(file_check(as.data.frame(release_data(x)), c("place", "sex", "district")))
+  expect_identical(written$estimates$verdict[written$estimates$measure == "k"], "unclear")
+})
+
+test_that("values that were missing before are told apart from protected ones", {
+  set.seed(5)
+  d <- data.frame(
+    age = sample(0:70, 800, TRUE), sex = sample(2, 800, TRUE), job = sample(letters[1:6], 800, TRUE)
+  )
+  d$hours <- sample(10:60, 800, TRUE)
+  d$job[d$age < 16] <- NA
+  d$hours[d$age < 16] <- NA
+  d$child <- ifelse(d$age < 16, "child", as.character(d$hours %/% 20))
+  d$kind <- ifelse(d$age < 16, "none", d$job)
+  text <- ""
+  x <- withCallingHandlers(
+    suppress_cells(d[c("age", "sex", "job", "kind")], c("age", "sex", "job"), k = 2),
+    sdcRisk_message_determined_keys = function(m) text <<- conditionMessage(m),
+    message = function(m) invokeRestart("muffleMessage")
+  )
+  told <- x$diagnostics$told_by_columns
+  n_lost <- sum(is.na(x$data$job)) - sum(is.na(d$job))
+  own <- told[told$variable == "job" & told$by == "kind" & !told$was_missing, ]
+  expect_equal(own$n, if (n_lost > 0) n_lost else numeric())
+  before <- told[told$was_missing, ]
+  expect_true(all(round(before$n / before$share) == sum(is.na(d$job))))
+})
+
+test_that("a column that may group records of a person gets a role before it leaves", {
+  set.seed(7)
+  d <- data.frame(event = rep(1:300, each = 3))
+  # Three records of an event are those of one person.
+  d$age <- sample(60, 300, TRUE)[d$event]
+  d$sex <- sample(2, 300, TRUE)[d$event]
+  d$event <- paste0("e", sample(1e6, 300))[d$event]
+  keys <- c("age", "sex")
+  x <- quietly(suppress_cells(sdc_file(d[sample(nrow(d)), ], keys), k = 3))
+  page <- quietly(file_check(x, limit = list(k = 3)))
+  step <- "file_check(sdc_file(file, id_vars = \"event\"), limit = list(k = 3))"
+  expect_true(step %in% page$next_steps)
+  named <- quietly(file_check(sdc_file(sdc_file(x), id_vars = "event"), limit = list(k = 3)))
+  expect_identical(named$estimates$verdict[named$estimates$measure == "k"], "unclear")
+})
