@@ -147,17 +147,20 @@ matches_of_units <- function(file, id) {
   }
 }
 
-# TRUE if most records share their value of a column with few others, and some would have fewer than
-# k matches if each value counted once.
+# TRUE if most records share their value of a column with few others, most of these with their key
+# variables, as several records of a person do, and some would have fewer than k matches if each
+# value counted once.
 few_of_unit <- function(file, name, k) {
   if (!is.data.frame(file$data)) {
     return(FALSE)
   }
   x <- as_bare(file$data[[name]])
-  counts <- tabulate(match(x, unique(x[!is.na(x)])))
-  shared <- counts[counts > 1]
-  length(counts) > length(x) / 50 && sum(shared) > length(x) / 2 &&
-    isTRUE(matches_of_units(file, name)$k < k)
+  class <- do.call(paste, c(lapply(file$data[file$roles$key_vars], as_bare), list(sep = "\r")))
+  shared <- function(x) duplicated(x) | duplicated(x, fromLast = TRUE)
+  with_others <- sum(shared(x) & !is.na(x))
+  with_key <- sum(shared(paste(x, class, sep = "\r")) & !is.na(x))
+  length(unique(x)) > length(x) / 6 && with_others > length(x) / 2 &&
+    with_key >= 0.75 * with_others && isTRUE(matches_of_units(file, name)$k < k)
 }
 
 # key_overview() takes a missing value as a category. By other rules the sample uniques

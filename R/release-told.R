@@ -89,7 +89,7 @@ linked_text <- function(told, data, roles = NULL, looks = NULL) {
         c("identifier", "household")
   }, NA)
   # Who had no value before has none to be suppressed.
-  fits <- fits & !told$was_missing & told$share >= 0.5
+  fits <- fits & !told$was_missing %in% TRUE & told$share >= 0.5
   told <- told[fits & !duplicated(told[c("variable", "by")]), ]
   if (NROW(told)) {
     linked <- split(told$by, factor(told$variable, unique(told$variable)))

@@ -291,7 +291,7 @@ test_that("functions of two columns, near functions and dates are found", {
   r$region[sample(3000, 100)] <- NA
   expect_identical(of(d, r, "region"), data.frame(
     variable = "region", by = "state + district", share = 1, n = 100L, identifier = FALSE,
-    part = FALSE, finer = FALSE, n_renumbered = 100L
+    part = FALSE, finer = FALSE, n_renumbered = 100L, was_missing = FALSE
   ))
   d <- data.frame(a = sample(50, 5000, TRUE))
   d$b <- d$a %/% 10
