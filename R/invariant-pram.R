@@ -93,8 +93,8 @@
 #' @inheritParams suppress_cells
 #' @param ... Rarely used arguments, those of `invariant_pram_control()`, by their full names, or
 #'   together: `control = invariant_pram_control(...)`.
-#' @param max_match_prob The bound, between 0 and 1. Default: `limit` if it was given; else 1/3 for
-#'   an [sdc_file()] or a result, that of `k = 3`, and 0.8 for other data.
+#' @param max_match_prob The bound, between 0 and 1. Default: `limit` if given; else 1/3, that of
+#'   `k = 3`, for an [sdc_file()] or result, and 0.8 for other data.
 #' @param within Columns inside whose joint levels records move.
 #' @param scope `"risky"`: small blocks around each key above the bound. `"all"`: each level is one
 #'   block.

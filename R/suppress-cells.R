@@ -115,8 +115,7 @@
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always made under
 #'   `"strict"`. They draw random numbers: keep their seed secret, see [release_data()].
 #' @param original If `data` were protected before: the file before that, with the same records in
-#'   the same order. Columns, order and, without `hh_id`, candidates are then those of its values
-#'   (\eqn{g} is `Inf` if a record's own were exchanged). Not needed for a result of this session.
+#'   the same order, with which it is compared. Not needed for a result of this session.
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
@@ -135,7 +134,8 @@
 #'     this rule costs less), `gap` (share by which the cost exceeds it), `tau_before`, `tau_after`
 #'     (sum of \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g})}
 #'   \item{`records`}{`n_matches_before`, `n_matches` (among the released), `n_candidates`
-#'     (\eqn{g_i}), `n_equal` if `"strict"`, `n_suppressed`; of several key sets the smallest}
+#'     (\eqn{g_i}; without `hh_id` by the first originals, `Inf` if a record's were exchanged),
+#'     `n_equal` if `"strict"`, `n_suppressed`; of several key sets the smallest}
 #'   \item{`sets`}{per key set: `key_set`, `n_violations_before`, `n_violations_after`,
 #'     `n_single_candidate`, `tau_before`, `tau_after`, `tau_intruder`}
 #' }

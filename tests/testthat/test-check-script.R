@@ -365,8 +365,8 @@ test_that("columns that := makes in place are compared", {
 })
 
 test_that("a release with new numbers of persons may reveal suppressed values", {
-  folder <- withr::local_tempdir()
-  panel <- file.path(folder, "panel.csv")
+  panel <- tempfile(fileext = ".csv")
+  on.exit(unlink(panel))
   utils::write.csv(panel_file(), panel, row.names = FALSE)
   script <- function(release) {
     c(
