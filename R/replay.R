@@ -139,7 +139,16 @@ replay_files <- function(data) {
     )
   }
   if (is.null(names(files))) names(files) <- character(length(files))
-  lapply(files, function(f) if (is_file_table(f)) as_file(f, "data")$data else file_data(f))
+  # What was protected before is compared with the values before that.
+  lapply(files, function(f) {
+    if (is_file_table(f)) {
+      as_file(f, "data")$data
+    } else if (is.data.frame(f) && has_history(f)) {
+      f
+    } else {
+      file_data(f)
+    }
+  })
 }
 
 # One result -----------------------------------------------------------------
