@@ -67,6 +67,12 @@ declare_measure(
     order_line(x),
     if (!is.null(x$diagnostics$cheaper)) paste(heavy_words(x), collapse = " "),
     if (rule == "own" && x$diagnostics$n_resting > 0) resting_line(x),
+    if (isTRUE(x$diagnostics$of_last)) {
+      paste(
+        "Candidates fit the values before this protection: who knows those before an earlier one",
+        "may find more records."
+      )
+    },
     if (n_single_candidate > 0) {
       paste0(
         "An intruder who knows a person's original values can still identify ",

@@ -15,7 +15,8 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   chain <- union(sets$variables, earlier)
   if (is.null(from)) from <- data
   told <- chain_told_by_columns(from, data, released, chain, units$ids, earlier)
-  if (length(earlier) && is.null(lazy) && is.null(settings$hh_id)) {
+  by_first <- length(earlier) && is.null(lazy) && is.null(settings$hh_id)
+  if (by_first) {
     found$counts <- counts_of_first(found$counts, from, data, released, sets, settings)
   }
   n_blank_patterns <- n_blank_patterns(cells)
@@ -63,7 +64,8 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       bound_steps = found$bound_steps, n_improved = found$improved,
       n_blank_patterns = n_blank_patterns, missing = missing_cells(table, data),
       told_by_columns = told, told_by_order = order_told,
-      earlier = earlier, n_resting = n_resting, n_beyond = sum(found$n_beyond)
+      earlier = earlier, n_resting = n_resting, n_beyond = sum(found$n_beyond),
+      of_last = !by_first && (length(earlier) > 0 || length(file$history) > 0)
     ),
     call = this_call, data = with_sorted_levels(released, data), cells = cells,
     variables = variables,
