@@ -107,12 +107,21 @@ with_k <- function(limits, k) {
 # An identifier whose values repeat, of several the one with the fewest values: its records are
 # those of one person, and no matches of each other. A household by role is asked for its own.
 repeated_id <- function(file) {
-  ids <- if (is.null(file$roles$hh_id)) intersect(file$roles$id_vars, names(file$data))
+  ids <- if (is.null(file$roles$hh_id)) of_persons(file$data, file$roles$id_vars)
   n_values <- vapply(ids, function(id) {
     known <- file$data[[id]][!is.na(file$data[[id]])]
     if (anyDuplicated(known)) length(unique(known)) else NA_integer_
   }, 0L)
   names(which.min(n_values))
+}
+
+# Identifiers of a file, of several without those that few values tell to number within another.
+of_persons <- function(data, ids) {
+  ids <- intersect(as.character(ids), names(data))
+  many <- vapply(ids, function(id) {
+    length(unique(as_bare(data[[id]]))) > n_records(data) / 50
+  }, NA)
+  if (any(many)) ids[many] else ids
 }
 
 inform_repeated_id <- function(file) {

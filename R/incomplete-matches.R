@@ -75,7 +75,8 @@ covering <- function(data, roles) {
   }
   there <- function(names) rlang::set_names(intersect(as.character(names), names(data)))
   # Who lives with whom is not known without a number.
-  units <- lapply(there(c(roles$hh_id, roles$id_vars)), function(name) {
+  people <- c(roles$hh_id, of_persons(data, roles$id_vars))
+  units <- lapply(there(people), function(name) {
     code <- number(name)
     replace(code, code == 0L, -which(code == 0L))
   })
