@@ -287,7 +287,12 @@ run_tells <- function(number, after, protected, margin) {
 rising_columns <- function(data, protected) {
   names <- setdiff(names(data), c("", protected, names(data)[duplicated(names(data))]))
   Filter(Negate(is.null), lapply(rlang::set_names(names), function(name) {
-    x <- number_in(data[[name]])
+    x <- data[[name]]
+    number <- number_in(x)
+    # Waves may have names, in the order of their levels or in that in which they come.
+    if (is.null(number) && is.factor(x)) number <- as.integer(x)
+    if (is.null(number) && is.character(x)) number <- match(x, unique(utils::head(x, 1000)))
+    x <- number
     n <- length(x)
     values <- unique(utils::head(x, 1000))
     if (n < 100 || length(values) < 2 || length(values) > 100) {

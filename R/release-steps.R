@@ -12,7 +12,7 @@ panel_units <- function(columns, read) {
       column$id || column$n_values > n / 50 && sum(counts[counts > 1]) > n / 2
     )
   }
-  units <- setdiff(names(Filter(is_unit, columns)), names(Filter(is_time, read)))
+  units <- names(Filter(is_unit, columns))
   c(columns[units], if (length(units)) numbered_units(columns, read, units))
 }
 
@@ -157,20 +157,17 @@ values_nearest <- function(column, time, v) {
   )
 }
 
-# A number of the person within the household and that of the household are a unit.
+# What tells the members of a household apart in each wave, such as the number of the person in it,
+# and the number of the household are a unit; the members may be numbered from one without waves.
 numbered_units <- function(columns, read, units) {
-  few <- vapply(columns, function(column) column$n_values %in% 2:30, NA)
-  numbers <- Filter(Negate(is.null), lapply(read[names(columns)[few]], amount_of))
-  from_one <- vapply(numbers, function(x) min(x, Inf, na.rm = TRUE) == 1, NA)
-  pairs <- expand.grid(
-    unit = units, number = names(numbers)[from_one], stringsAsFactors = FALSE
-  )
+  few <- names(Filter(function(column) column$n_values %in% 2:30, columns))
+  numbers <- Filter(Negate(is.null), lapply(read[few], amount_of))
+  from_one <- names(Filter(function(x) min(x, Inf, na.rm = TRUE) == 1, numbers))
+  waves <- names(Filter(Negate(is.null), lapply(read[few], number_in)))
+  pairs <- expand.grid(unit = units, number = few, stringsAsFactors = FALSE)
   found <- Map(function(unit, number) {
-    codes <- columns[[unit]]$codes
-    at <- order(codes, numbers[[number]], method = "radix")
-    first <- at[!duplicated(codes[at])]
-    # Codes such as those of regions begin with 1 in few households.
-    if (isTRUE(mean(numbers[[number]][first] == 1, na.rm = TRUE) >= 0.9)) {
+    one <- number %in% from_one && begins_with_one(columns[[unit]]$codes, numbers[[number]])
+    if (one || numbers_members(columns, unit, number, setdiff(waves, number))) {
       pair <- pair_column(columns[c(unit, number)])
       if (pair$n_values > 1.2 * columns[[unit]]$n_values) {
         utils::modifyList(columns[[unit]], pair[c("codes", "n_values")])
@@ -179,6 +176,37 @@ numbered_units <- function(columns, read, units) {
   }, pairs$unit, pairs$number)
   names(found) <- paste(pairs$unit, pairs$number, sep = " + ")
   Filter(Negate(is.null), found)
+}
+
+# Codes such as those of regions begin with 1 in few households.
+begins_with_one <- function(unit, x) {
+  at <- order(unit, x, method = "radix")
+  isTRUE(mean(x[at[!duplicated(unit[at])]] == 1, na.rm = TRUE) >= 0.9)
+}
+
+# TRUE if a column tells records of one unit and wave apart, of which there are many, by values that
+# come back in the other waves.
+numbers_members <- function(columns, unit, number, waves) {
+  codes <- columns[[unit]]$codes
+  if (columns[[unit]]$n_values < 30) {
+    return(FALSE)
+  }
+  some <- which(codes > 0 & codes %% max(1, length(codes) %/% 2000) == 0)
+  n_different <- function(names) {
+    length(unique(Reduce(function(key, name) {
+      key * (columns[[name]]$n_values + 1) + columns[[name]]$codes[some]
+    }, names, 0)))
+  }
+  n <- length(some)
+  n_members <- n_different(c(unit, number))
+  for (wave in waves) {
+    few <- n_members <= 1.5 * n / columns[[wave]]$n_values
+    if (few && n_different(c(unit, wave)) <= 0.8 * n &&
+          n_different(c(unit, wave, number)) >= 0.95 * n) {
+      return(TRUE)
+    }
+  }
+  FALSE
 }
 
 # Numbers, also those in texts such as "2019", "wave 3" or waves "a", "b"; NULL for other texts.
@@ -207,7 +235,7 @@ steps_of <- function(unit, x, y) {
   dx <- dx[known]
   dy <- dy[known]
   usual <- stats::median(dy / dx)
-  if (length(dx) < 20 || usual == 0) {
+  if (length(dx) < 10 || usual == 0) {
     return(list())
   }
   found <- list(list(of = usual, share = mean(is_same(dy, usual * dx)), rounded = FALSE))
@@ -216,8 +244,12 @@ steps_of <- function(unit, x, y) {
   if (all(dy == round(dy)) && nearly && found[[1]]$share < 0.99) {
     found[[2]] <- list(of = rate, share = mean(dy == round(rate * dx)), rounded = TRUE)
   }
-  # Codes of a few categories differ by one often enough.
-  least <- if (length(unique(y)) > 20) 0.5 else 0.9
+  # Codes of a few categories differ by one often enough by chance, and few pairs do, too.
+  counts <- tabulate(match(y, seq(min(y, na.rm = TRUE), max(y, na.rm = TRUE))))
+  share <- counts / max(sum(counts), 1)
+  apart <- min(max(1, round(abs(usual * stats::median(abs(dx))))), length(share))
+  chance <- sum(utils::head(share, -apart) * utils::tail(share, -apart))
+  least <- if (length(dx) < 20) 0.9 else min(0.9, max(0.5, 0.4 + 2 * chance))
   Filter(function(step) step$share >= least, found)
 }
 

@@ -337,3 +337,107 @@ test_that("a person's number is no time of a wave", {
   expect_equal(told$n, sum(shown))
   expect_lt(sum(shown), sum(lost) / 2)
 })
+
+# Persons in households, with a number within it, and the years 2001 to 2004 in a random order.
+household_panel <- function() {
+  set.seed(1)
+  home <- rep(seq_len(300), sample(1:4, 300, TRUE))[seq_len(300)]
+  person <- rep(1:300, each = 4)
+  d <- data.frame(year = rep(2001:2004, 300), hh = home[person])
+  d$member <- ave(home, home, FUN = seq_along)[person]
+  d$age <- sample(18:80, 300, TRUE)[person] + d$year - 2001
+  d$sex <- sample(c("m", "f"), 300, TRUE)[person]
+  d$region <- sample(LETTERS[1:8], 300, TRUE)[person]
+  d[sample(nrow(d)), ]
+}
+
+test_that("members of a household may be numbered in any way", {
+  panel <- household_panel()
+  ids <- c("hh", "member")
+  for (names in list(1:4, 0:3, c(107, 103, 109, 102), c("A", "B", "C", "D"))) {
+    d <- replace(panel, "member", list(names[panel$member]))
+    x <- quietly(suppress_cells(sdc_file(d, c("age", "sex", "region"), id_vars = ids), k = 2))
+    person <- paste(d$hh, d$member)
+    lost <- is.na(x$data$age)
+    told <- x$diagnostics$told_by_columns
+    expect_equal(
+      told$n[told$variable == "age" & told$by == "hh + member + year"],
+      sum(person[lost] %in% person[!lost])
+    )
+  }
+  # A member's number alone is no person.
+  expect_identical(repeated_id(as_file(sdc_file(panel, "age", id_vars = ids), "x")), "hh")
+})
+
+test_that("a date that is constant in a person links the records", {
+  d <- household_panel()
+  person <- paste(d$hh, d$member)
+  since <- as.Date("1990-01-01") + sample(9000, 300)[match(person, unique(person))]
+  for (date in list(since, format(since))) {
+    file <- cbind(d[c("year", "age", "sex", "region")], since = date)
+    x <- quietly(suppress_cells(file, c("age", "sex", "region"), k = 3))
+    lost <- is.na(x$data$age)
+    told <- x$diagnostics$told_by_columns
+    expect_equal(
+      told$n[told$variable == "age" & told$by == "since + year"], sum(since[lost] %in% since[!lost])
+    )
+  }
+})
+
+test_that("an order by persons and waves with names reveals ages", {
+  set.seed(1)
+  person <- rep(1:200, each = 3)
+  waves <- c("spring", "pilot", "main")
+  d <- data.frame(age = sample(18:80, 200, TRUE)[person] + 0:2)
+  d$sex <- sample(c("m", "f"), 200, TRUE)[person]
+  d$region <- sample(LETTERS[1:6], 200, TRUE)[person]
+  for (wave in list(rep(waves, 200), factor(rep(waves, 200), waves))) {
+    x <- quietly(suppress_cells(cbind(d, wave = wave), c("age", "sex", "region"), k = 3))
+    lost <- is.na(x$data$age)
+    told <- x$diagnostics$told_by_order
+    expect_identical(told[c("variable", "by")], frame(variable = "age", by = NA_character_))
+    expect_equal(told$share, mean(person[lost] %in% person[!lost]))
+  }
+  # Names in no order are no waves.
+  d$wave <- sample(waves, 600, TRUE)
+  x <- quietly(suppress_cells(d[sample(600), ], c("age", "sex", "region"), k = 3))
+  expect_identical(nrow(x$diagnostics$told_by_order), 0L)
+})
+
+test_that("few different ages with errors, and few that are known, are learned from", {
+  set.seed(2)
+  d <- data.frame(year = rep(2001:2005, 200), pid = sample(1e5, 200)[rep(1:200, each = 5)])
+  d$age <- sample(25:40, 200, TRUE)[rep(1:200, each = 5)] + d$year - 2001
+  wrong <- which(runif(1000) < 0.1)
+  d$age[wrong] <- d$age[wrong] + sample(c(-1, 1), length(wrong), TRUE)
+  d$sex <- sample(c("m", "f"), 200, TRUE)[rep(1:200, each = 5)]
+  d$region <- sample(LETTERS[1:6], 200, TRUE)[rep(1:200, each = 5)]
+  keys <- c("age", "sex", "region")
+  x <- quietly(suppress_cells(sdc_file(d, keys, id_vars = "pid"), k = 3))
+  lost <- is.na(x$data$age)
+  right <- sum(ages_back(as.data.frame(x$data))[lost] == d$age[lost], na.rm = TRUE)
+  told <- x$diagnostics$told_by_columns
+  expect_equal(told$n[told$variable == "age" & told$by == "pid + year"], right, tolerance = 0.05)
+  expect_true(is.na(quietly(suppress_cells(d[-2], keys, k = 3))$diagnostics$told_by_order$by))
+
+  # Of 600 ages about 100 are left.
+  for (seed in 1:3) {
+    set.seed(seed)
+    panel <- data.frame(pid = rep(1:100, each = 6), year = rep(2001:2006, 100))
+    panel$age <- sample(18:80, 100, TRUE)[panel$pid] + panel$year - 2001
+    panel$sex <- sample(c("m", "f"), 100, TRUE)[panel$pid]
+    panel$region <- sample(LETTERS[1:6], 100, TRUE)[panel$pid]
+    file <- sdc_file(panel[sample(600), ], keys, id_vars = "pid")
+    written <- as.data.frame(
+      quietly(release_data(suppress_cells(file, k = 3), new_ids = "pid"))
+    )
+    page <- quietly(file_check(sdc_file(written, keys, id_vars = "pid")))
+    told <- page$diagnostics$told_missing
+    lost <- is.na(written$age)
+    expect_equal(
+      told$n[told$variable == "age" & told$by == "pid + year"],
+      sum(written$pid[lost] %in% written$pid[!lost])
+    )
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  }
+})
