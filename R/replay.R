@@ -139,16 +139,18 @@ replay_files <- function(data) {
     )
   }
   if (is.null(names(files))) names(files) <- character(length(files))
-  # What was protected before is compared with the values before that.
-  lapply(files, function(f) {
-    if (is_file_table(f)) {
-      as_file(f, "data")$data
-    } else if (is.data.frame(f) && has_history(f)) {
-      f
-    } else {
-      file_data(f)
-    }
-  })
+  lapply(files, replay_file)
+}
+
+# What was protected before is compared with the values before that.
+replay_file <- function(f) {
+  if (is_file_table(f)) {
+    as_file(f, "data")$data
+  } else if (is.data.frame(f) && has_history(f)) {
+    f
+  } else {
+    file_data(f)
+  }
 }
 
 # One result -----------------------------------------------------------------

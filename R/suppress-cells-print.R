@@ -69,8 +69,8 @@ declare_measure(
     if (rule == "own" && x$diagnostics$n_resting > 0) resting_line(x),
     if (isTRUE(x$diagnostics$of_last)) {
       paste(
-        "Candidates fit the values before this protection: who knows those before an earlier one",
-        "may find more records."
+        "Candidates fit the values before this protection: an intruder who knows those before an",
+        "earlier one may find more records."
       )
     },
     if (n_single_candidate > 0) {

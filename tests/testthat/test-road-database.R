@@ -244,7 +244,7 @@ test_that("a protection of a protection in a database is one more step", {
   same <- setdiff(names(in_r$estimates), by_first)
   expect_equal(second$estimates[same], in_r$estimates[same])
   expect_lt(second$estimates$tau_intruder, in_r$estimates$tau_intruder)
-  line <- "Candidates fit the values before this protection: who knows those before"
+  line <- "Candidates fit the values before this protection: an intruder who knows those"
   expect_match(paste(format(second, width = 1e4), collapse = " "), line, fixed = TRUE)
   expect_no_match(paste(format(in_r, width = 1e4), collapse = " "), line, fixed = TRUE)
   expect_equal(sorted_rows(release_data(second)), sorted_rows(in_r$data), ignore_attr = TRUE)
