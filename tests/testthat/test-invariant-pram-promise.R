@@ -91,7 +91,9 @@ test_that("who weighs all counts is told for, and small blocks are the default",
   expect_equal(one$estimates$all_counts_prob, all_counts_worst(all, 4), tolerance = 1e-7)
   # Below 1/2 the number is a lower one, and is said to be.
   low <- invariant_pram(data.frame(k = 1:8), max_match_prob = 0.3)
-  expect_match(paste(lines_of(low), collapse = " "), "or more", fixed = TRUE)
+  expect_match(
+    paste(lines_of(low), collapse = " "), "At least, for an intruder who weighs", fixed = TRUE
+  )
 })
 
 test_that("the lowest bound that is named works, and the next below it does not", {
