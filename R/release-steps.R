@@ -235,7 +235,8 @@ steps_of <- function(unit, x, y) {
   dx <- dx[known]
   dy <- dy[known]
   usual <- stats::median(dy / dx)
-  if (length(dx) < 10 || usual == 0) {
+  # Few pairs of few categories differ alike by luck.
+  if (length(dx) < (if (length(unique(y)) > 20) 10 else 50) || usual == 0) {
     return(list())
   }
   found <- list(list(of = usual, share = mean(is_same(dy, usual * dx)), rounded = FALSE))
@@ -249,7 +250,7 @@ steps_of <- function(unit, x, y) {
   share <- counts / max(sum(counts), 1)
   apart <- min(max(1, round(abs(usual * stats::median(abs(dx))))), length(share))
   chance <- sum(utils::head(share, -apart) * utils::tail(share, -apart))
-  least <- if (length(dx) < 20) 0.9 else min(0.9, max(0.5, 0.4 + 2 * chance))
+  least <- if (length(dx) < 20) 0.9 else min(0.9, max(0.5, 0.4 + 2.5 * chance))
   Filter(function(step) step$share >= least, found)
 }
 
