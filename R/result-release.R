@@ -180,13 +180,14 @@
 #'
 #' **Records of one person** reveal each other's numbers if these change by as much as another
 #' column: ages by the years of the waves of a panel, or of dates, or by days or months, in half of
-#' the steps (nine of ten if there are at most 20 different numbers). The years between waves need
-#' not be equal or known: up to 30 waves with numbers or names are enough if 70% of the numbers
-#' change alike from each to the next. Then `"id + year"` is named with the values that come back
+#' the steps (up to nine of ten if numbers differ so by chance). The years between waves need not be
+#' equal or known: up to 30 waves with numbers or names are enough if half of the numbers change
+#' alike from each to the next, and always rise or always fall.
+#' Then `"id + year"` is named with the values that come back
 #' from the numbers of the other records, or from the middle of what the groups of all of them
 #' leave. It is also named if the person's record nearest in time gives more values back, such as
 #' occupations, than most of the person's records do. At most 5% of the records may repeat a time of
-#' their person. A number of the person within the household is read with that of the household. New
+#' their person. What tells the members of a household apart is read with its number. New
 #' numbers for the persons do not prevent this.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many

@@ -92,7 +92,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
 }
 
 # Counts of candidates for an intruder who knows the values before an earlier protection, `from`, in
-# the classes of the release. A record whose own values were exchanged is no candidate of its own.
+# the classes of the release: none for a record of which a value was exchanged.
 counts_of_first <- function(counts, from, data, released, sets, settings) {
   earlier <- earlier_variables(from, data)
   first <- with_columns(from, classes_of_release(from, data, data, earlier))
