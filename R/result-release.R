@@ -187,7 +187,7 @@
 #' from the numbers of the other records, or from the middle of what the groups of all of them
 #' leave. It is also named if the person's record nearest in time gives more values back, such as
 #' occupations, than most of the person's records do. At most 5% of the records may repeat a time of
-#' their person. What tells the members of a household apart is read with its number. New
+#' their person. The number of a household is read with what tells its members apart. New
 #' numbers for the persons do not prevent this.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
