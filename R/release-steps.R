@@ -261,19 +261,23 @@ n_by_steps <- function(column, x, y, shown, v, step) {
   moved <- step$of * x
   group <- if (is.null(v$joined)) integer(length(y)) else v$joined$group
   if (is.null(shown)) shown <- rep(NA_real_, length(y))
+  share <- step$share
   begin <- replace(shown, group > 0, NA) - moved
   from_numbers <- if (step$rounded) {
     # Completed years are half a year too few.
     stats::ave(begin, column$codes, FUN = function(x) mean(x, na.rm = TRUE)) + 0.5
   } else {
     known <- sort(unique(round(begin, 6)))
-    fit <- column_fit(column$codes, match(round(begin, 6), known, nomatch = 0L))
+    codes <- match(round(begin, 6), known, nomatch = 0L)
+    # The members of a household begin at different ages.
+    if (v$missing) share <- min(share, share_alike(column$codes, codes))
+    fit <- column_fit(column$codes, codes)
     known[fit$best[match(column$codes, fit$group)]]
   }
   from_numbers[column$codes == 0] <- NA
   from_numbers[is.nan(from_numbers)] <- NA
   if (v$missing) {
-    return(round(sum(is.finite(from_numbers[v$rows])) * step$share))
+    return(round(sum(is.finite(from_numbers[v$rows])) * share))
   }
   whole <- function(x) if (step$rounded) floor(x) else x
   n_right <- function(guess, least) {
@@ -292,6 +296,16 @@ n_by_steps <- function(column, x, y, shown, v, step) {
   middle <- (from$low + from$high + step$rounded) / 2
   if (!step$rounded && all(y == floor(y), na.rm = TRUE)) middle <- floor(middle)
   max(n_right(guess(only), 0.5), n_right(guess(middle), v$joined$guessed + 0.1))
+}
+
+# The share of the other known values of a unit that are equal to a known one, 1 if nothing is known.
+share_alike <- function(unit, codes) {
+  at <- which(unit > 0 & codes > 0)
+  cells <- pair_cells(unit[at], codes[at])
+  n_others <- tabulate(unit[at])[cells$first] - 1
+  several <- n_others > 0
+  equal <- cells$size * (cells$size - 1) / n_others
+  if (any(several)) sum(equal[several]) / sum(cells$size[several]) else 1
 }
 
 # Per record between which numbers lie those from which all groups of its unit follow, and the

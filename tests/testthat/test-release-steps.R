@@ -441,3 +441,27 @@ test_that("few different ages with errors, and few that are known, are learned f
     expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
   }
 })
+
+test_that("a written file of households counts the ages of one member, not of all", {
+  for (seed in 4:6) {
+    set.seed(seed)
+    household <- rep(1:300, rep(1:2, 150))
+    member <- rep(seq_along(household), each = 4)
+    d <- data.frame(hh = household[member], year = c(2001, 2003, 2004, 2007))
+    d$age <- sample(18:80, length(household), TRUE)[member] + d$year - 2001
+    d$sex <- sample(c("m", "f"), length(household), TRUE)[member]
+    d$region <- sample(LETTERS[1:6], 300, TRUE)[d$hh]
+    keys <- c("age", "sex", "region")
+    written <- as.data.frame(quietly(suppress_cells(d, keys, k = 3))$data)
+    lost <- is.na(written$age)
+    begin <- stats::ave(written$age - written$year, written$hh, FUN = function(x) {
+      x <- x[!is.na(x)]
+      if (length(x)) as.double(names(which.max(table(x)))) else NA
+    })
+    right <- sum((begin + written$year == d$age)[lost], na.rm = TRUE)
+    told <- quietly(file_check(sdc_file(written, keys)))$diagnostics$told_missing
+    n <- told$n[told$variable == "age" & told$by == "hh + year"]
+    expect_gte(n, right)
+    expect_lte(n, 1.5 * right)
+  }
+})
