@@ -89,7 +89,8 @@ finish_some <- function(tried, nodes, most, problem) {
   for (i in seq_len(NROW(nodes))) {
     levels <- levels_at(nodes, i, problem)
     if (NROW(tried) == 0 || all(colSums(t(tried$levels) != levels) > 0)) {
-      finished <- finish_cells(problem, levels, most)
+      beyond <- nth_cost(tried, most, problem$settings) * (1 + 1e-9)
+      finished <- finish_cells(problem, levels, most, beyond)
       finished$levels <- nodes$levels[i, , drop = FALSE]
       tried <- rbind(tried, finished)
     }
@@ -124,8 +125,9 @@ new_cells_search <- function(found, listed, tried, next_base, most, problem) {
 }
 
 # The cost of a recoding and of the blank cells that finish it, and the measures
-# that are limited, of the file so made.
-finish_cells <- function(problem, levels, most) {
+# that are limited, of the file so made. It is not finished if it takes more than `most` cells or
+# costs more than `beyond`, whichever they are.
+finish_cells <- function(problem, levels, most, beyond) {
   settings <- problem$settings
   # Other columns stay out of the way of suppress_cells().
   columns <- unique(c(settings$key_vars, unlist(settings[c(cell_roles, "sensitive")])))
@@ -136,12 +138,13 @@ finish_cells <- function(problem, levels, most) {
   matches <- quietly(
     n_matches(recoded, settings$key_vars, hh_id = settings$hh_id)
   )$records$n_matches
-  n_violators <- sum(matches < settings$constraint$k)
-  if (n_violators > most) {
-    # More cells than may be blanked, whichever they are.
+  price <- cost_parts(problem, levels)
+  violators <- which(matches < settings$constraint$k)
+  least <- least_lift(price$lift, violators, recoded[settings$key_vars])
+  if (length(violators) > most || price$base + settings$blank_price * least > beyond) {
     return(cbind(
       frame(
-        cost = Inf, n_suppressed = as.double(n_violators), violating = NA_real_, n_unique = 0,
+        cost = Inf, n_suppressed = as.double(length(violators)), violating = NA_real_, n_unique = 0,
         smallest = NA_real_, within = FALSE, finished = FALSE
       ),
       as.data.frame(measures)
@@ -152,12 +155,12 @@ finish_cells <- function(problem, levels, most) {
   blanks <- lapply(rlang::set_names(settings$key_vars), function(name) {
     which(is_missing(finished$data[[name]]) & !is_missing(recoded[[name]]))
   })
-  parts <- cost_parts(problem, levels, blanks)
+  lift <- sum(unlist(Map(`[`, price$lift, blanks)))
   risks <- cells_risks(problem, finished$data)
   measures[names(risks)] <- risks
   cbind(
     frame(
-      cost = parts$base + settings$blank_price * parts$lift,
+      cost = price$base + settings$blank_price * lift,
       n_suppressed = as.double(sum(lengths(blanks))), violating = NA_real_, n_unique = 0,
       smallest = as.double(min(finished$records$n_matches)),
       within = within_limits(risks, settings) && !rests_on_incomplete(finished$data, settings),
@@ -184,8 +187,7 @@ cells_risks <- function(problem, finished) {
 }
 
 quietly_suppress <- function(recoded, settings) {
-  # Cheaper ways are what the search looks for.
-  old <- options(sdcRisk.cheaper_ways = FALSE)
+  old <- options(sdcRisk.cells_alone = TRUE)
   on.exit(options(old))
   suppressMessages(suppressWarnings(do.call(
     suppress_cells, c(list(recoded, settings$key_vars), suppression_asked(settings))
@@ -204,21 +206,19 @@ suppression_asked <- function(settings) {
 }
 
 # Cost of a recoding without suppression.
-recoding_cost <- function(problem, levels) {
-  cost_parts(problem, levels, lapply(problem$variables, function(variable) integer()))$base
-}
+recoding_cost <- function(problem, levels) cost_parts(problem, levels)$base
 
-cost_parts <- function(problem, levels, blanks) {
-  keys <- problem$settings$key_vars
+# Cost of a recoding, and by variable what blanking the value of each record adds.
+cost_parts <- function(problem, levels) {
   codes <- all_codes(list(problem$table))[[1]]
-  parts <- Map(function(variable, codes, level, rows) {
-    price_variable(variable, problem, codes, level, rows)
-  }, problem$variables, codes, levels[keys], blanks)
-  list(base = sum(vapply(parts, `[[`, 0, "base")), lift = sum(vapply(parts, `[[`, 0, "lift")))
+  parts <- Map(function(variable, codes, level) {
+    price_variable(variable, problem, codes, level)
+  }, problem$variables, codes, levels[problem$settings$key_vars])
+  list(base = sum(vapply(parts, `[[`, 0, "base")), lift = lapply(parts, `[[`, "lift"))
 }
 
-# Cost of a variable at a level, and what blanking these records adds.
-price_variable <- function(variable, problem, codes, level, rows) {
+# Cost of a variable at a level, and what blanking adds.
+price_variable <- function(variable, problem, codes, level) {
   settings <- problem$settings
   at <- level + 1L
   code <- codes + 1L
@@ -232,5 +232,15 @@ price_variable <- function(variable, problem, codes, level, rows) {
     levels = rep(level / max(length(variable$groups) - 1, 1), n)
   )
   whole <- if (settings$cost == "entropy") log2(n / of_code) else rep(1, n)
-  list(base = variable$weight * sum(loss), lift = variable$weight * sum((whole - loss)[rows]))
+  list(base = variable$weight * sum(loss), lift = variable$weight * (whole - loss))
+}
+
+# What the cells cost at least that must be blanked: one of each of these records, the cheapest that
+# is known and not the same in all records.
+least_lift <- function(lift, rows, recoded) {
+  by_key <- Map(function(lift, x) {
+    lift[is_missing(x)] <- Inf
+    if (length(unique(x)) == 1) Inf else lift[rows]
+  }, lift, recoded)
+  sum(do.call(pmin, unname(by_key)))
 }

@@ -14,7 +14,9 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   earlier <- earlier_variables(from, data)
   chain <- union(sets$variables, earlier)
   if (is.null(from)) from <- data
-  told <- chain_told_by_columns(from, data, released, chain, units$ids, earlier)
+  told <- if (!cells_alone()) {
+    chain_told_by_columns(from, data, released, chain, units$ids, earlier)
+  }
   by_first <- length(earlier) && is.null(lazy) && is.null(settings$hh_id)
   if (by_first) {
     found$counts <- counts_of_first(found$counts, from, data, released, sets, settings)
@@ -22,7 +24,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   n_blank_patterns <- n_blank_patterns(cells)
   codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
   records <- suppression_records(found, table$n_rows)
-  order_told <- if (is.null(lazy)) {
+  order_told <- if (is.null(lazy) && !cells_alone()) {
     if (length(earlier)) {
       chain_told(from, released, chain, units)
     } else {

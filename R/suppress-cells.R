@@ -210,7 +210,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
       found, data, table, sets, links, settings, ask$call, ask$file, from
     )
     heavy <- heavy_suppression(result, table, sets)
-    if (length(heavy) && getOption("sdcRisk.cheaper_ways", TRUE)) {
+    if (length(heavy) && !cells_alone()) {
       result$diagnostics$cheaper <- cheaper_ways(heavy, table, data, sets, links, settings)
       words <- heavy_words(result)
       inform_sdc(
@@ -235,6 +235,10 @@ suppress_cells_control <- function(n_rounds = 0, original = NULL, into = NULL, c
                                    sensitive = NULL, ...) {
   new_control("suppress_cells_control")
 }
+
+# TRUE for recode_search(), which asks for the cells of many recodings: neither for cheaper ways nor
+# for what reveals the values.
+cells_alone <- function() isTRUE(getOption("sdcRisk.cells_alone"))
 
 # The verdict of the page on the largest risk after the suppression, if the population is known.
 judged_suppression <- function(x, file, limit) {

@@ -19,14 +19,16 @@ cells_levels <- function(data) {
 }
 
 # Bits lost by a recoding, and by the cells that suppress_cells() then blanks.
-finished_by_hand <- function(data, levels, node, k, price) {
+finished_by_hand <- function(data, levels, node, k, price, home = NULL) {
   recoded <- data
   for (v in names(data)) {
     step <- levels[[v]]$steps[[node[[v]] + 1]]$expr
     if (node[[v]] > 0) recoded[[v]] <- eval(step, list(x = data[[v]]), baseenv())
   }
   rule <- if (anyNA(data)) "strict" else "own"
-  released <- suppressMessages(suppress_cells(recoded, k = k, rule = rule))$data
+  recoded$home <- home
+  file <- sdc_file(recoded, names(data), hh_id = if (!is.null(home)) "home")
+  released <- as.data.frame(quietly(suppress_cells(file, k = k, rule = rule))$data)
   text <- function(x) addNA(factor(as.character(x)))
   n <- nrow(data)
   parts <- lapply(names(data), function(v) {
@@ -71,6 +73,26 @@ test_that("the best with blanks by cells are those of all recodings tried", {
       expect_gte(min(matches), k)
       expect_equal(x$best$k[[i]], min(matches))
     }
+  }
+})
+
+test_that("the best for households are those of all recodings tried", {
+  for (seed in 7:10) {
+    data <- cells_file(60, seed)
+    home <- sample(30, 60, TRUE)
+    data$region <- data$region[match(home, home)]
+    levels <- cells_levels(data)
+    nodes <- expand.grid(lapply(levels, function(h) seq_along(h$steps) - 1L))
+    all <- t(apply(nodes, 1, function(node) {
+      finished_by_hand(data, levels, as.list(node), 3, 1, home)
+    }))
+    share <- c(0.02, 0.06)[[1 + seed %% 2]]
+    x <- quietly(recode_search(
+      sdc_file(cbind(data, home), names(data), hh_id = "home"), hierarchies = levels, k = 3,
+      suppress = share, blanks = "cells", n_best = 3
+    ))
+    wanted <- sort(all[all[, "n"] <= floor(share * 180 + 1e-9), "cost"])
+    expect_equal(x$best$cost, unname(utils::head(wanted, 3)))
   }
 })
 
