@@ -145,9 +145,10 @@
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
 #'     missing; `told_before`: others that reveal values that a protection in the history changed,
 #'     `told_others` of other variables; `told_by_ids`: identifiers that do until [release_data()]
-#'     leaves them out; `told_by_order`, `told_by_columns`: what the order and columns reveal;
-#'     `finer_columns`: more detailed ones without a role; `not_compared`; `few_elsewhere`: records
-#'     with too few matches in other households, within strata or with each identifier once}
+#'     leaves them out; `told_by_order`, `told_by_columns`: what the order and columns reveal,
+#'     `order_until_release`: what it does until [release_data()] shuffles; `finer_columns`: more
+#'     detailed ones without a role; `not_compared`; `few_elsewhere`: records with too few matches
+#'     in other households, within strata or with each identifier once}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
@@ -425,7 +426,8 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing, told_by_columns = told,
       told_before = asked$told_before, told_others = before[!of_keys, ], told_by_ids = said$by_ids,
-      told_by_order = asked$told_by_order, few_elsewhere = few_elsewhere(found, asked),
+      told_by_order = asked$told_by_order, order_until_release = said$order_until_release,
+      few_elsewhere = few_elsewhere(found, asked),
       unit_id = asked$unit_id,
       finer_columns = asked$finer_columns, not_compared = asked$not_compared,
       ignored = asked$ignored,
@@ -462,8 +464,15 @@ told_of_page <- function(file, asked) {
   list(
     missing = told_here(file, missing), before = told_here(file, before),
     by_ids = told_by_ids(file, rbind(missing, before)),
-    order = told_by_kept_order(file, seen, asked$keys)
+    order = told_by_kept_order(file, seen, asked$keys),
+    order_until_release = if (has_ids(file)) order_of_file(file, asked$keys)
   )
+}
+
+# What the order of a file reveals of key variables.
+order_of_file <- function(file, keys) {
+  told <- file$told$order
+  told[told$variable %in% keys & (is.na(told$by) | told$by %in% names(file$data)), ]
 }
 
 # The data of a file and the codes of its columns, in which a blank text is missing: SPSS and Stata
@@ -583,9 +592,8 @@ not_compared <- function(file, asked) {
 # What the order of a release reveals, its own or that of a column in it. A file without history may
 # be a release that was written: then, what its order reveals of missing values.
 told_by_kept_order <- function(file, seen, keys) {
-  told <- file$told$order
   if (isTRUE(file$forgotten)) {
-    told[told$variable %in% keys & (is.na(told$by) | told$by %in% names(file$data)), ]
+    order_of_file(file, keys)
   } else if (length(file$history) == 0 && is.null(file$object) && is.null(times_of(file$data))) {
     order_tells_missing(lapply(rlang::set_names(keys), function(name) {
       list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)

@@ -509,7 +509,8 @@ id_advice <- function(ids) {
 # The line of a print or a report, NULL where the order tells nothing.
 order_line <- function(x) {
   told <- x$diagnostics$told_by_order
-  if (is.null(told) || nrow(told) == 0) {
+  if (NROW(told) == 0) told <- x$diagnostics$order_until_release
+  if (NROW(told) == 0) {
     return(NULL)
   }
   # Of shares that a report withholds nobody knows how small they are.

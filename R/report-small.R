@@ -313,23 +313,23 @@ without_few_in_words <- function(x, others) {
 # A result without shares of few values, alone or together with `others`, that columns or the order
 # reveal.
 without_few_told <- function(x, others) {
+  orders <- c("told_by_order", "order_until_release")
   tables <- c(
     "told_missing", "told_before", "told_others", "told_by_columns", "told_by_ids",
-    "finer_columns", "told_by_order"
+    "finer_columns", orders
   )
   for (name in Filter(function(name) NROW(unclass(x)$diagnostics[[name]]) > 0, tables)) {
     told <- x$diagnostics[[name]]
     # Of an order `n` has all values, of a column those that it reveals.
-    all <- if (name == "told_by_order") told$n else round(told$n / told$share)
+    all <- if (name %in% orders) told$n else round(told$n / told$share)
     back <- round(told$share * all)
     few <- are_few(all - back) | vapply(back, is_few_of, NA, others) |
       vapply(all, is_few_of, NA, others)
     x$diagnostics[[name]]$n[few] <- NA
     # The chance of guessing is that of the few values.
-    x$diagnostics[[name]]$share[few & (told$share < 1 | name == "told_by_order")] <- NA
+    x$diagnostics[[name]]$share[few & (told$share < 1 | name %in% orders)] <- NA
+    if (name %in% orders) x$diagnostics[[name]]$chance <- signif(told$chance, 1)
   }
-  by_order <- x$diagnostics$told_by_order
-  if (!is.null(by_order)) x$diagnostics$told_by_order$chance <- signif(by_order$chance, 1)
   x
 }
 
