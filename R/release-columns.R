@@ -108,6 +108,8 @@ told_by_several <- function(found, parts, among, data, released, asked, least) {
     told <- c(told, told_by_steps(
       units, columns, parts$read, data, released, protected, told, named, least
     ))
+    told <- c(told, told_by_balance(units, protected))
+    told <- c(told, told_by_next(units, columns, parts$read, protected, told, amounts))
   }
   list(
     told = told, narrowed = narrowed,

@@ -32,6 +32,7 @@ order_tells_protected <- function(data, before, after, units, coarse) {
   orders <- order_codes(data, c(units$hh_id, ids))
   household <- if (length(units$hh_id)) orders[[units$hh_id]]
   rising <- rising_columns(data, open)
+  numbers <- varied_numbers(data)
   told <- lapply(c(list(NULL), ids), function(id) {
     codes <- if (!is.null(id)) orders[[id]]
     rows <- if (is.null(id)) seq_along(before[[1]]) else sorted_by(codes)
@@ -42,8 +43,11 @@ order_tells_protected <- function(data, before, after, units, coarse) {
     found <- lapply(open, function(name) {
       number <- as_number(data[[name]])[rows]
       along <- if (is.null(id)) {
-        lapply(rising, runs_tell, data[[name]], before[[name]], after[[name]],
-               which(protected[[name]]), name %in% coarse)
+        c(
+          lapply(rising, runs_tell, data[[name]], before[[name]], after[[name]],
+                 which(protected[[name]]), name %in% coarse),
+          next_tells(numbers, name, amount_of(data[[name]]), which(protected[[name]]))
+        )
       }
       if (name %in% coarse) {
         return(strongest(c(along, list(coarse_tells(
@@ -83,6 +87,7 @@ order_tells_protected <- function(data, before, after, units, coarse) {
 order_tells_missing <- function(columns, data, unit = NULL) {
   columns <- Filter(function(column) min(column$codes, 1L) == 0L, columns)
   rising <- if (length(columns)) rising_columns(data, names(columns))
+  numbers <- if (length(columns)) varied_numbers(data)
   told <- lapply(names(columns), function(name) {
     codes <- columns[[name]]$codes
     n <- length(codes)
@@ -103,7 +108,7 @@ order_tells_missing <- function(columns, data, unit = NULL) {
     sure <- all(steps == 0) && !is.null(neighbours_tell(codes, codes, codes > 0L, unit, 0.05))
     found <- strongest(c(lapply(
       rising, runs_tell, columns[[name]]$values, codes, codes, missing, FALSE
-    ), list(
+    ), next_tells(numbers, name, amount_of(columns[[name]]$values), missing), list(
       notable(sum(steps == 0), length(gaps), same / pairs, 0.05, sure),
       notable(sum(steps <= 1), length(gaps), beside / pairs, 0.05, sure),
       run_tells(
@@ -116,6 +121,33 @@ order_tells_missing <- function(columns, data, unit = NULL) {
     }
   })
   stack_frames(Filter(length, told))
+}
+
+# The attack by another column of the next record or the last one, such as the end of a spell by the
+# beginning of the next: see shift_to().
+next_tells <- function(numbers, name, y, at) {
+  numbers <- numbers[setdiff(names(numbers), name)]
+  if (length(numbers) == 0 || is.null(y) || !is_varied(y)) {
+    return(NULL)
+  }
+  n <- length(y)
+  missing <- all(is.na(y[at]))
+  unlist(lapply(numbers, function(x) {
+    lapply(c(1, -1), function(step) {
+      if (length(shift_to(x, y, seq_len(min(n, 10000)), step))) {
+        shift <- shift_to(x, y, seq_len(n), step)
+        back <- if (length(shift)) {
+          values_by_shift(shift, y, seq_len(n), list(rows = at, missing = missing))
+        }
+        if (length(back)) notable(back, length(at), 1 / length(unique(y)), 0.05)
+      }
+    })
+  }), recursive = FALSE)
+}
+
+varied_numbers <- function(data) {
+  numbers <- lapply(rlang::set_names(setdiff(names(data), "")), function(name) amount_of(data[[name]]))
+  Filter(function(x) !is.null(x) && is_varied(x), numbers)
 }
 
 # Rows of a file in which values take turns, such as man and woman of every couple: those at

@@ -90,6 +90,137 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
   lapply(split(found[lengths(found) > 0], names(found)[lengths(found) > 0]), best_of)
 }
 
+# By a unit whose records have the same values in nearly all units of their number, such as a man and
+# a woman, or as many cases as controls: what is missing of them.
+told_by_balance <- function(units, protected) {
+  found <- list()
+  for (unit in names(units)) {
+    back <- vapply(protected, n_by_balance, 0, units[[unit]]$codes)
+    back <- not_few(back[back > 0], protected)
+    for (name in names(back)) found[[paste(unit, "+", name)]] <- back[name]
+  }
+  found
+}
+
+n_by_balance <- function(v, unit) {
+  shown <- if (v$compared) v$shown else v$codes
+  n_values <- max(v$codes, shown)
+  if (n_values > 20 || !is.null(v$joined)) {
+    return(0)
+  }
+  size <- tabulate(unit)
+  n_known <- tabulate(unit[shown > 0], length(size))
+  counts_in <- function(units) {
+    place <- replace(integer(length(size)), units, seq_along(units))
+    at <- which(unit > 0 & shown > 0)
+    at <- at[place[unit[at]] > 0]
+    cell <- (place[unit[at]] - 1) * n_values + shown[at]
+    matrix(tabulate(cell, n_values * length(units)), n_values)
+  }
+  whole <- which(size > 1 & n_known == size)
+  whole <- whole[unique(round(seq(1, length(whole), length.out = min(length(whole), 5000))))]
+  usual <- lapply(split(whole, size[whole]), function(units) {
+    counts <- counts_in(units)
+    alike <- do.call(paste, asplit(counts, 1))
+    first <- counts[, match(names(which.max(table(alike))), alike)]
+    share <- max(table(alike)) / length(units)
+    if (length(units) >= 20 && share >= 0.9 && sum(first > 0) > 1) list(of = first, share = share)
+  })
+  usual <- usual[!vapply(usual, is.null, NA)]
+  open <- intersect(unit[v$rows], which(as.character(size) %in% names(usual)))
+  if (length(open) == 0) {
+    return(0)
+  }
+  rest <- vapply(usual[as.character(size[open])], `[[`, double(n_values), "of") - counts_in(open)
+  one <- colSums(rest > 0) == 1 & colSums(rest < 0) == 0
+  at <- match(unit[v$rows], open)
+  asked <- which(one[at])
+  if (v$missing) {
+    shares <- vapply(usual[as.character(size[open])], `[[`, 0, "share")
+    return(round(sum(shares[at[asked]])))
+  }
+  right <- max.col(t(rest), "first")[at[asked]] == v$codes[v$rows][asked]
+  if (sum(right) >= max(0.5 * length(asked), 0.05 * length(v$rows))) sum(right) else 0
+}
+
+# By a unit, the column by which its records are in order, and a column whose value in the next or the
+# last record is the protected one but for a constant: the end of a spell is where the next one
+# begins, the income of a wave may be asked again in the next.
+told_by_next <- function(units, columns, read, protected, told, amounts) {
+  amounts <- Filter(is_varied, amounts[!vapply(amounts, is.null, NA)])
+  numbers <- Filter(Negate(is.null), lapply(read[names(columns)], amount_of))
+  varied <- names(Filter(is_varied, numbers))
+  if (length(amounts) == 0 || length(varied) == 0) {
+    return(NULL)
+  }
+  found <- list()
+  for (unit in names(units)) {
+    of_unit <- units[[unit]]
+    at <- sampled_rows(replace(of_unit, "n_values", length(of_unit$codes)), 4000)
+    own <- strsplit(unit, " + ", fixed = TRUE)[[1]]
+    for (by in setdiff(names(numbers), own)) {
+      is_time <- is_time_of(of_unit$codes[at], numbers[[by]][at], read[[by]])
+      in_order <- function(rows) rows[order(of_unit$codes[rows], numbers[[by]][rows])]
+      some <- in_order(at)
+      for (of in setdiff(if (is_time) varied else intersect(by, varied), own)) {
+        names <- unique(c(own, by, of))
+        back <- vapply(intersect(open_to_pair(names, told, protected), names(amounts)), function(v) {
+          max(0, vapply(c(1, -1), function(step) {
+            n_by_next(of_unit$codes, numbers[[of]], amounts[[v]], protected[[v]], step, some, in_order)
+          }, 0))
+        }, 0)
+        back <- not_few(back[back > 0], protected)
+        if (length(back)) found[[paste(names, collapse = " + ")]] <- back
+      }
+    }
+  }
+  found
+}
+
+is_varied <- function(x) length(unique(utils::head(x, 10000))) > 20
+
+n_by_next <- function(unit, x, y, v, step, some, in_order) {
+  if (is.null(shift_to(x, y, some, step, unit))) {
+    return(0)
+  }
+  rows <- in_order(seq_along(y))
+  shift <- shift_to(x, y, rows, step, unit)
+  back <- if (length(shift)) values_by_shift(shift, y, rows, v)
+  if (isTRUE(back >= 0.05 * length(v$rows))) back else 0
+}
+
+# By what constant `x` of the next record in this order, or with `step` -1 of the last one, differs
+# from `y`: in a fifth of the records, and in twice as many as by chance; of a `unit`, if given.
+shift_to <- function(x, y, rows, step, unit = NULL) {
+  n <- length(rows)
+  others <- seq_len(n) + step
+  beside <- x[rows][replace(others, others < 1, NA)]
+  if (!is.null(unit)) {
+    other <- unit[rows][replace(others, others < 1, NA)]
+    beside[!(other == unit[rows] & other > 0) %in% TRUE] <- NA
+  }
+  apart <- round(beside - y[rows], 6)
+  known <- apart[is.finite(apart)]
+  values <- unique(known)
+  counts <- tabulate(match(known, values), length(values))
+  by <- values[which.max(counts)]
+  n_other <- sum(round(rev(beside) - y[rows], 6) == by, na.rm = TRUE)
+  if (max(counts, 0) >= max(20, 0.2 * length(known), 2 * n_other)) {
+    list(beside = beside, by = by, share = max(counts) / length(known))
+  }
+}
+
+# How many protected values come back so, of missing ones how many to expect.
+values_by_shift <- function(shift, y, rows, v) {
+  at <- match(v$rows, rows)
+  guess <- shift$beside[at] - shift$by
+  if (v$missing) {
+    round(sum(is.finite(guess)) * shift$share)
+  } else {
+    sum(is_same(guess, y[v$rows]), na.rm = TRUE)
+  }
+}
+
 # Numbers for waves from how `y` changes from each to the next in most units: those of the years, if
 # it is an age. NULL if it does not change alike, or rises and falls as from person to person.
 steps_learned <- function(unit, wave, y) {
