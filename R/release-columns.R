@@ -205,7 +205,14 @@ tells_in_any_form <- function(column, values, protected, least) {
   # What tells some values for certain tells others with exceptions.
   with_exceptions <- vapply(names(found), function(name) {
     v <- known_to_anyone(protected[[name]], column[[1]])
-    if (v$compared) as.double(more_than_guessed(values_shown(column[[1]], v), v)) else 0
+    back <- if (!v$missing) values_shown(column[[1]], v)
+    if (v$compared) {
+      as.double(more_than_guessed(back, v))
+    } else if (v$missing || is_luck(back, v, least)) {
+      0
+    } else {
+      most_right(back, v)
+    }
   }, 0)
   pmax(found, with_exceptions)
 }
