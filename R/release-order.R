@@ -146,7 +146,8 @@ next_tells <- function(numbers, name, y, at) {
 }
 
 varied_numbers <- function(data) {
-  numbers <- lapply(rlang::set_names(setdiff(names(data), "")), function(name) amount_of(data[[name]]))
+  names <- rlang::set_names(setdiff(names(data), ""))
+  numbers <- lapply(names, function(name) amount_of(data[[name]]))
   Filter(function(x) !is.null(x) && is_varied(x), numbers)
 }
 

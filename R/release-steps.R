@@ -90,8 +90,8 @@ told_by_steps <- function(units, columns, read, data, released, protected, told,
   lapply(split(found[lengths(found) > 0], names(found)[lengths(found) > 0]), best_of)
 }
 
-# By a unit whose records have the same values in nearly all units of their number, such as a man and
-# a woman, or as many cases as controls: what is missing of them.
+# By a unit whose records have the same values in nearly all units of their number, such as a man
+# and a woman, or as many cases as controls: what is missing of them.
 told_by_balance <- function(units, protected) {
   found <- list()
   for (unit in names(units)) {
@@ -131,19 +131,19 @@ n_by_balance <- function(v, unit) {
   if (length(open) == 0) {
     return(0)
   }
-  rest <- vapply(usual[as.character(size[open])], `[[`, double(n_values), "of") - counts_in(open)
+  of_open <- usual[as.character(size[open])]
+  rest <- vapply(of_open, `[[`, double(n_values), "of") - counts_in(open)
   one <- colSums(rest > 0) == 1 & colSums(rest < 0) == 0
   at <- match(unit[v$rows], open)
   asked <- which(one[at])
   if (v$missing) {
-    shares <- vapply(usual[as.character(size[open])], `[[`, 0, "share")
-    return(round(sum(shares[at[asked]])))
+    return(round(sum(vapply(of_open, `[[`, 0, "share")[at[asked]])))
   }
   right <- max.col(t(rest), "first")[at[asked]] == v$codes[v$rows][asked]
   if (sum(right) >= max(0.5 * length(asked), 0.05 * length(v$rows))) sum(right) else 0
 }
 
-# By a unit, the column by which its records are in order, and a column whose value in the next or the
+# By a unit, the column by which its records are in order, and a column whose value in the next or
 # last record is the protected one but for a constant: the end of a spell is where the next one
 # begins, the income of a wave may be asked again in the next.
 told_by_next <- function(units, columns, read, protected, told, amounts) {
@@ -164,9 +164,13 @@ told_by_next <- function(units, columns, read, protected, told, amounts) {
       some <- in_order(at)
       for (of in setdiff(if (is_time) varied else intersect(by, varied), own)) {
         names <- unique(c(own, by, of))
-        back <- vapply(intersect(open_to_pair(names, told, protected), names(amounts)), function(v) {
+        open <- intersect(open_to_pair(names, told, protected), names(amounts))
+        back <- vapply(rlang::set_names(open), function(variable) {
           max(0, vapply(c(1, -1), function(step) {
-            n_by_next(of_unit$codes, numbers[[of]], amounts[[v]], protected[[v]], step, some, in_order)
+            n_by_next(
+              of_unit$codes, numbers[[of]], amounts[[variable]], protected[[variable]], step, some,
+              in_order
+            )
           }, 0))
         }, 0)
         back <- not_few(back[back > 0], protected)
@@ -429,7 +433,7 @@ n_by_steps <- function(column, x, y, shown, v, step) {
   max(n_right(guess(only), 0.5), n_right(guess(middle), v$joined$guessed + 0.1))
 }
 
-# The share of the other known values of a unit that are equal to a known one, 1 if nothing is known.
+# The share of the other known values of a unit that are equal to a known one, 1 if none is known.
 share_alike <- function(unit, codes) {
   at <- which(unit > 0 & codes > 0)
   cells <- pair_cells(unit[at], codes[at])

@@ -465,3 +465,70 @@ test_that("a written file of households counts the ages of one member, not of al
     expect_lte(n, 1.5 * right)
   }
 })
+
+# Persons with spells that follow each other.
+spells <- function(n, seed) {
+  set.seed(seed)
+  of_person <- sample(1:4, n, TRUE)
+  id <- rep(sample(1e5, n), of_person)
+  length <- sample(1:60, length(id), TRUE)
+  stop <- stats::ave(length, id, FUN = cumsum)
+  data.frame(id, group = sample(c("a", "b", "c"), length(id), TRUE), start = stop - length, stop)
+}
+
+test_that("the end of a spell is where the next one begins", {
+  for (gap in 0:1) {
+    d <- spells(400, 3)
+    d$start[d$start > 0] <- d$start[d$start > 0] + gap
+    keys <- c("group", "stop")
+    x <- quietly(suppress_cells(d[-1], keys, k = 3))
+    lost <- which(is.na(x$data$stop))
+    right <- sum(c(d$start[-1], NA)[lost] - gap == d$stop[lost], na.rm = TRUE)
+    told <- x$diagnostics$told_by_order
+    expect_identical(told$variable, "stop")
+    expect_equal(told$share, right / length(lost))
+    written <- quietly(file_check(sdc_file(as.data.frame(x$data), keys)))
+    expect_identical(written$estimates$verdict[written$estimates$measure == "k"], "unclear")
+
+    x <- quietly(suppress_cells(sdc_file(d, keys, id_vars = "id"), k = 3))
+    of_next <- c(d$id[-1] == d$id[-nrow(d)], FALSE)
+    right <- sum(lost %in% which(of_next))
+    told <- x$diagnostics$told_by_columns
+    expect_equal(told$n[told$by == "id + start" & !told$part], right)
+    page <- quietly(file_check(release_data(x, new_ids = "id")))
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "unclear")
+  }
+  # Starts of others tell nothing.
+  d$start <- sample(d$start)
+  x <- quietly(suppress_cells(sdc_file(d, keys, id_vars = "id"), k = 3))
+  expect_identical(nrow(x$diagnostics$told_by_order), 0L)
+  expect_false(any(grepl("start", x$diagnostics$told_by_columns$by)))
+})
+
+test_that("what is short in a balanced group is the suppressed value", {
+  set.seed(4)
+  pair <- rep(sample(1e5, 300), each = 2)
+  d <- data.frame(pair, case = rep(c("case", "control"), 300), age = sample(20:40, 600, TRUE))
+  d$area <- sample(letters[1:6], 300, TRUE)[match(d$pair, unique(d$pair))]
+  d <- d[sample(600), ]
+  keys <- c("case", "age", "area")
+  suppressed <- function(d) {
+    file <- sdc_file(d, keys, id_vars = "pair")
+    quietly(suppress_cells(file, k = 3, importance = c(case = 0.3)))
+  }
+  x <- suppressed(d)
+  lost <- which(is.na(x$data$case))
+  known <- d$pair[!is.na(x$data$case)]
+  right <- sum(d$pair[lost] %in% known)
+  expect_gt(right, 50)
+  told <- x$diagnostics$told_by_columns
+  expect_equal(told$n[told$variable == "case" & told$by == "pair + case"], right)
+  written <- as.data.frame(quietly(release_data(x, new_ids = "pair")))
+  page <- quietly(file_check(sdc_file(written, keys)))
+  told <- page$diagnostics$told_missing
+  expect_equal(told$n[told$variable == "case" & told$by == "pair + case"], right)
+  # Pairs at random are not balanced.
+  d$case <- sample(d$case)
+  told <- suppressed(d)$diagnostics$told_by_columns
+  expect_false(any(told$variable == "case" & told$by == "pair + case"))
+})
