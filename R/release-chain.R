@@ -16,7 +16,8 @@ told_of_rest <- function(file, gone = NULL) {
   if (is.null(from)) {
     return(told)
   }
-  found <- told_by_columns(from, data, names(known), units_of(file)$ids)
+  variables <- union(names(known), intersect(file$roles$key_vars, names(data)))
+  found <- told_by_columns(from, data, variables, units_of(file)$ids)
   rbind(told, found[!told_pairs(found) %in% told_pairs(told), ])
 }
 

@@ -73,7 +73,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   if (!before) {
     # Key variables are associated: a few values of one follow from another by chance.
     by_keys <- rows$by %in% told_among(rows, variables)$by
-    rows <- rows[!by_keys | rows$share >= 0.5, ]
+    n_guessed <- vapply(protected[rows$variable], n_by_commonest, 0)
+    rows <- rows[!by_keys | rows$share >= 0.5 & rows$n >= n_guessed + 3, ]
     rows <- count_renumbered(rows, columns, tells)
   }
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
@@ -84,6 +85,14 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- rows[!duplicated(frame(variable = rows$variable, pair = pair, part = rows$part)), ]
   rownames(rows) <- NULL
   rows
+}
+
+# How many protected values are the commonest of the file, or of their group.
+n_by_commonest <- function(v) {
+  if (!is.null(v$joined)) {
+    return(v$joined$guessed * length(v$rows))
+  }
+  as.double(sum(v$codes[v$rows] == which.max(tabulate(v$codes))))
 }
 
 # What is told by pairs, sums and units of the columns `among`, too.
@@ -211,10 +220,20 @@ tells_in_any_form <- function(column, values, protected, least) {
     } else if (v$missing || is_luck(back, v, least)) {
       0
     } else {
-      most_right(back, v)
+      as.double(n_in_pure_groups(column[[1]], v))
     }
   }, 0)
   pmax(found, with_exceptions)
+}
+
+# Number of values that nine of ten records with the same value of the column have.
+n_in_pure_groups <- function(column, v) {
+  fit <- column_fit(column$codes, v$codes)
+  at <- match(column$codes, fit$group)
+  right <- v$codes > 0 & v$codes == fit$best[at]
+  size <- tabulate(at[v$codes > 0], length(fit$group))
+  n_right <- tabulate(at[right], length(fit$group))
+  sum(n_right[size > 1 & n_right >= 0.9 * size])
 }
 
 # Missing values beside "refused", or beside -9 where no known value is, were never there.

@@ -88,7 +88,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
       i = "recode_search(blanks = \"cells\") keeps them."
     ))
   }
-  inform_told_suppressed(told_unasked(told), data, settings)
+  inform_told_suppressed(told_unasked(told), data, settings, earlier)
   if (is.null(lazy)) inform_order(order_told, shuffle_advice)
   result
 }
@@ -110,8 +110,9 @@ counts_of_first <- function(counts, from, data, released, sets, settings) {
   }, counts, variables_of_sets(sets))
 }
 
-inform_told_suppressed <- function(told, data, settings) {
-  linked <- linked_text(told, data, settings$weight_var)
+# A link suppresses what this protection does, not what was recoded before.
+inform_told_suppressed <- function(told, data, settings, earlier) {
+  linked <- linked_text(told[!told$variable %in% earlier, ], data, settings$weight_var)
   inform_told(told, c(
     if (!is.null(linked)) paste0("Suppress them together: ", linked, "."), drop_advice(told, data)
   ))

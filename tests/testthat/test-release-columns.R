@@ -1951,3 +1951,55 @@ test_that("a column that may group records of a person gets a role before it lea
   named <- quietly(file_check(sdc_file(sdc_file(x), id_vars = "event"), limit = list(k = 3)))
   expect_identical(named$estimates$verdict[named$estimates$measure == "k"], "unclear")
 })
+
+test_that("a column that reveals a part of its groups is counted with all of these", {
+  set.seed(6)
+  state <- sample(letters, 2000, TRUE)
+  # A fifth of the towns have a name that others have in other states.
+  town <- paste(ifelse(runif(2000) < 0.2, "", state), sample(60, 2000, TRUE, 1 / 1:60))
+  told <- sdcRisk:::told_by_columns(data.frame(state, town), NULL, "state")
+  pure <- stats::ave(match(state, letters), town, FUN = function(x) {
+    length(x) > 1 && max(table(x)) >= 0.9 * length(x)
+  })
+  expect_equal(told$n[told$by == "town"], sum(pure))
+})
+
+test_that("a key variable is named if it gives three values more than guessing", {
+  n_named <- 0
+  for (seed in 1:8) {
+    set.seed(seed)
+    vote <- sample(3, 900, TRUE, c(0.45, 0.35, 0.2))
+    dem <- stats::rbinom(900, 1, c(0.85, 0.1, 0.3)[vote])
+    rep <- ifelse(dem == 1, 0, stats::rbinom(900, 1, c(0.3, 0.95, 0.5)[vote]))
+    d <- data.frame(
+      dem, rep, fem = sample(0:1, 900, TRUE), pf = sample(-1:1, 900, TRUE),
+      ne = sample(-1:1, 900, TRUE, c(0.7, 0.2, 0.1)), vote
+    )
+    x <- quietly(suppress_cells(d, k = 3))
+    told <- x$diagnostics$told_by_columns
+    for (i in seq_len(nrow(told))) {
+      lost <- is.na(x$data[[told$variable[[i]]]])
+      counts <- table(d[[told$variable[[i]]]])
+      common <- d[[told$variable[[i]]]] == names(counts)[[which.max(counts)]]
+      expect_gte(told$n[[i]], sum(common[lost]) + 3)
+    }
+    n_named <- n_named + nrow(told)
+  }
+  expect_lte(n_named, 3)
+})
+
+test_that("leaving a column out does not make other key variables tell", {
+  set.seed(2)
+  d <- data.frame(stop = c(35:37, rep(1:34, length.out = 2997)))
+  d$event <- as.integer(d$stop <= 30 | d$stop > 34)
+  d$start <- d$stop - 1
+  d$group <- sample(3, 3000, TRUE)
+  x <- quietly(suppress_cells(sdc_file(d, c("event", "stop", "group")), k = 5))
+  expect_identical(x$diagnostics$told_by_columns$by, "start")
+  text <- character()
+  withCallingHandlers(release_data(x, drop = "start"), message = function(m) {
+    text <<- c(text, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  })
+  expect_false(any(grepl("event", text, fixed = TRUE)))
+})
