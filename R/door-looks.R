@@ -9,7 +9,8 @@ look_of <- function(x, name, n, n_values) {
   whole <- is_whole_column(x)
   looks <- c(
     weight = number && named_like(name, weight_words) && is_positive(x),
-    household = repeats_as_households(n, n_values) && named_like(name, household_words),
+    household = repeats_as_households(n, n_values) && named_like(name, household_words) &&
+      (!number || whole),
     identifier = n_values > 0.9 * n && (!number || whole && is_numbering(x, name)),
     "continuous variable" = number && is_amount(x, n, n_values, whole)
   )

@@ -117,15 +117,18 @@ check_next_steps <- function(x, file, made) {
     if (protects) protect_steps(
       x, roles, data, above(rare_measures) || is_few_elsewhere(x) || rests_on_others(x, data), alike
     ),
-    if (above("journalist")) paste0(
-      "records_at_risk(population_risk(file), limit = ",
-      number_code(x$settings$limit$journalist), ")"
+    without_told_step(x, roles, file), if (is.null(file$table)) in_other_order_step(x),
+    if (above("journalist")) c(
+      if (protects && !above(rare_measures)) journalist_steps(x$settings$limit$journalist),
+      paste0(
+        "records_at_risk(population_risk(file), limit = ",
+        number_code(x$settings$limit$journalist), ")"
+      )
     ),
     if (several && takes_values && above(c(rare_measures, "qar", "set_risk"))) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
     if (several && above(x$estimates$measure)) without_driver_step(x),
-    without_told_step(x, roles, file),
     if (NROW(x$diagnostics$told_by_ids)) "release_data(file)"
   )
   later <- later_steps(x)
@@ -163,10 +166,31 @@ protect_steps <- function(x, roles, data, rare, alike) {
   if (!alike && rests_on_others(x, data)) linked <- c(linked, "rule = \"strict\"")
   # A stratum cannot be a key variable: each has its own rules.
   if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
-  if ("unit_id" %in% names(few)) {
-    linked <- c(linked, paste("hh_id =", dput_text(x$diagnostics$unit_id)))
+  id <- if ("unit_id" %in% names(few)) x$diagnostics$unit_id
+  # A name that a hundred people share is no person.
+  n_values <- if (length(id)) length(unique(as_bare(data[[id]])))
+  if (length(id) && (n_values == 0 || x$settings$n <= most_members * n_values)) {
+    linked <- c(linked, paste("hh_id =", dput_text(id)))
   }
   if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked)
+}
+
+# Few matches of some records are cured by values, a risk to many by coarser ones.
+journalist_steps <- function(limit) {
+  c(
+    paste0(
+      "recoding <- recode_search(file, constraint = list(journalist = ", number_code(limit),
+      "), suppress = 0.02)"
+    ),
+    "released <- apply_recoding(recoding, file)"
+  )
+}
+
+# The page of the records in a random order, if theirs reveals values.
+in_other_order_step <- function(x) {
+  if (anyNA(x$diagnostics$told_by_order$by)) {
+    paste0("file_check(file[sample(nrow(file)), ]", page_code(x$settings), ")")
+  }
 }
 
 # The page without the key variable that drives it most.

@@ -525,8 +525,17 @@ told_missing <- function(file, seen, asked) {
 # file without history may be one that was written.
 told_here <- function(file, told) if (has_ids(file)) told_unasked(told) else told
 
-# What they reveal until then.
-told_by_ids <- function(file, told) if (has_ids(file)) told[told$identifier, ]
+# What they reveal until then; `id` is left out.
+told_by_ids <- function(file, told) {
+  told <- told[has_ids(file) & told$identifier, ]
+  if (NROW(told) == 0) {
+    return(told)
+  }
+  parts <- strsplit(told$by, " + ", fixed = TRUE)
+  ids <- c(units_of(file)$ids, identifiers_of(file$data[unique(unlist(parts))], file$roles))
+  told$id <- vapply(parts, function(names) paste(intersect(names, ids), collapse = ", "), "")
+  told
+}
 
 has_ids <- function(file) length(file$history) > 0 && !isTRUE(file$forgotten)
 
@@ -592,13 +601,16 @@ not_compared <- function(file, asked) {
 # What the order of a release reveals, its own or that of a column in it. A file without history may
 # be a release that was written: then, what its order reveals of missing values.
 told_by_kept_order <- function(file, seen, keys) {
-  if (isTRUE(file$forgotten)) {
-    order_of_file(file, keys)
-  } else if (length(file$history) == 0 && is.null(file$object) && is.null(times_of(file$data))) {
-    order_tells_missing(lapply(rlang::set_names(keys), function(name) {
+  left <- isTRUE(file$forgotten)
+  told <- if (left) order_of_file(file, keys)
+  # A release may have been sorted since.
+  open <- if (left || length(file$history) == 0) setdiff(keys, told$variable[is.na(told$by)])
+  if (length(open) && is.null(file$object) && is.null(times_of(file$data))) {
+    told <- rbind(told, order_tells_missing(lapply(rlang::set_names(open), function(name) {
       list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)
-    }), seen$data, if (length(file$roles$hh_id)) seen$coded[[file$roles$hh_id]]$codes)
+    }), seen$data, if (length(file$roles$hh_id)) seen$coded[[file$roles$hh_id]]$codes))
   }
+  told
 }
 
 signal_table <- function(signals) {

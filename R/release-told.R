@@ -48,7 +48,7 @@ told_by_ids_line <- function(told) {
   if (NROW(told)) {
     paste0(
       "Not for release as it is: ", told_words(told), "; release_data() leaves out ",
-      quote_names(unique(told$by)), "."
+      quote_names(unique(unlist(strsplit(told$id, ", ", fixed = TRUE)))), "."
     )
   }
 }

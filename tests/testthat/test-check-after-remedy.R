@@ -184,3 +184,39 @@ test_that("a variable that is suppressed with another is no key variable of the 
   expect_gte(min(found$records$n_matches), 3)
   expect_identical(is.na(protected$data$unit), is.na(protected$data$area))
 })
+
+test_that("a page says what the order of a protected file reveals until its release", {
+  set.seed(3)
+  d <- data.frame(age = sort(sample(20:59, 800, TRUE)), sex = sample(2, 800, TRUE))
+  file <- sdc_file(d, c("age", "sex"))
+  recoded <- quietly(global_recode(file, age = c(20, 30, 40, 50)))
+  page <- quietly(file_check(recoded))
+  expect_identical(page$diagnostics$order_until_release$variable, "age")
+  line <- "The order reveals age \\(100%, by chance .*%\\): release_data\\(\\) shuffles"
+  expect_match(paste(utils::capture.output(print(page)), collapse = " "), line)
+  released <- quietly(file_check(quietly(release_data(recoded))))
+  expect_identical(NROW(released$diagnostics$order_until_release), 0L)
+})
+
+test_that("steps of a page cure what it says", {
+  set.seed(5)
+  # A written file in the order of its ages.
+  d <- data.frame(age = sort(sample(20:40, 600, TRUE)), sex = sample(2, 600, TRUE))
+  d$age[sample(600, 60)] <- NA
+  page <- quietly(file_check(sdc_file(d, c("age", "sex"))))
+  expect_identical(page$estimates$verdict[[1]], "unclear")
+  file <- sdc_file(d, c("age", "sex"))
+  step <- grep("sample(nrow(file))", page$next_steps, fixed = TRUE, value = TRUE)
+  expect_identical(quietly(eval(parse(text = step)))$estimates$verdict[[1]], "ok")
+  # Few matches are no risk here, the size of the population is.
+  file <- sdc_file(data.frame(area = rep(1:30, each = 8)), "area", pop_size = 240)
+  page <- quietly(file_check(file))
+  steps <- grep("^(recoding|released) <-", page$next_steps, value = TRUE)
+  for (step in steps) quietly(eval(parse(text = step)))
+  done <- quietly(file_check(released))$estimates
+  expect_identical(done$verdict[done$measure == "journalist"], "ok")
+  # A first name is shared by strangers.
+  d <- data.frame(name = rep(letters[1:20], 20), age = sample(12, 400, TRUE), sex = 1:2)
+  page <- quietly(file_check(sdc_file(d, c("age", "sex"), id_vars = "name")))
+  expect_false(any(grepl("hh_id = \"name\"", grep("suppress", page$next_steps, value = TRUE))))
+})
