@@ -157,11 +157,9 @@ file_of <- function(run, value, parent, comment) {
   }
   if (inherits(value, "sdc_file") && length(attr(value, "roles")$key_vars)) {
     file <- as_file(value, "x")
-    # A join of a part has columns back that were key variables; sdc_file() says which are.
-    calls <- all.names(run$parsed$code[[run$at]])
-    if (!"sdc_file" %in% calls) {
-      joined <- if (any(calls %in% join_calls)) parent$file$roles$key_vars
-      back <- c(intersect(joined, names(value)), renamed_keys(value, parent))
+    # A part that gets columns back has them without their roles; sdc_file() says which are.
+    if (!"sdc_file" %in% all.names(run$parsed$code[[run$at]])) {
+      back <- c(intersect(parent$file$roles$key_vars, names(value)), renamed_keys(value, parent))
       file$roles$key_vars <- union(file$roles$key_vars, back)
     }
     return(file)

@@ -27,6 +27,12 @@ note_known <- function(run, place) run$known <- c(run$known, if (is.null(place))
 
 note_writing <- function(run, name, frame) {
   arguments <- unlist(unname(script_writers), recursive = FALSE)[[name]]
+  # Others serialize values to send or to hash them.
+  in_memory <- name == "serialize" &&
+    (!is_by_script(frame) || is.null(text_place(arguments[[2]], frame)))
+  if (in_memory) {
+    return(invisible())
+  }
   values <- written_by(arguments[[1]], frame)
   place <- place_of(arguments[[2]], frame)
   note_known(run, place)
@@ -148,6 +154,9 @@ look_at_folder <- function(run) {
   run$folder <- folder_state()
   changed <- run$folder$name[!run$folder$state %in% before$state & run$folder$filled]
   changed <- changed[!grepl(pictures_and_reports, changed)]
+  # Files of the check itself, if the script runs in its folder.
+  changed <- setdiff(grep("^callr-[a-z]+-[0-9a-f]+$", changed, invert = TRUE, value = TRUE),
+                     path_tops(run$log))
   known <- c(run$known, before$open)
   unknown <- length(changed) && !anyNA(known) && !all(changed %in% path_tops(known))
   if (unknown && identical(run$folder$of, before$of)) {

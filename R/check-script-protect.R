@@ -121,8 +121,10 @@ come_back <- function(run, state, parent) {
       }
     }
   }
+  # Parts of a file that was never protected are put together as they were.
+  begun <- length(state$was) || length(parent$protected) || length(parent$file$history)
   again <- intersect(fresh, renamed_keys(state$file$data, list(dropped = parent$dropped)))
-  if (length(again)) {
+  if (begun && length(again)) {
     add_finding(
       run, "value_returned", paste0(
         "The key variable ", quote_names(again), " is back, which had been left out."

@@ -94,15 +94,20 @@ is_secret <- function(run, name) {
     return(FALSE)
   }
   number <- suppressWarnings(as.double(name))
-  pieces <- strsplit(name, "[^[:alnum:]]+")[[1]]
-  if (length(pieces) > 1 && any(pieces %in% unlist(lapply(run$ids, as.character)))) {
+  # Names may be pasted of values, with blanks between them or not.
+  size <- min(nchar(name), 100)
+  begin <- rep(seq_len(size), size)
+  end <- begin + rep(seq_len(size), each = size) - 1
+  long <- end <= size & end - begin >= 3
+  parts <- c(name, strsplit(name, "[^[:alnum:]]+")[[1]], substring(name, begin[long], end[long]))
+  if (any(parts %in% unlist(lapply(run$ids, as.character)))) {
     return(TRUE)
   }
   holds <- function(column) {
     if (is.factor(column)) {
-      name %in% levels(column)
+      any(parts %in% levels(column))
     } else if (is.character(column)) {
-      name %in% column
+      any(parts %in% column)
     } else {
       is.numeric(column) && !is.na(number) && number %in% column
     }

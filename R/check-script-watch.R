@@ -4,7 +4,10 @@
 
 # The argument with the data, and that with the place, by package and function.
 script_writers <- list(
-  base = list(saveRDS = c("object", "file"), save = c("...", "file"), dput = c("x", "file")),
+  base = list(
+    saveRDS = c("object", "file"), save = c("...", "file"), dput = c("x", "file"),
+    serialize = c("object", "connection")
+  ),
   utils = list(write.table = c("x", "file")),
   readr = list(
     write_csv = c("x", "file"), write_csv2 = c("x", "file"), write_tsv = c("x", "file"),

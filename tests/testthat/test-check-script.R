@@ -666,3 +666,74 @@ test_that("identifiers in comments, labels and names are written", {
     lines, "attr(people, \"seen\") <- rnorm(182)", "saveRDS(people, \"a.rds\")"
   ))), "7 not_followed")
 })
+
+test_that("columns that a function puts together again are judged by all keys of their file", {
+  keys <- "c(\"CENREG\", \"DAGE3\", \"EDUC3\", \"GENDER\", \"BORNUSA\", \"DRACE3\")"
+  checked <- check_text(c(
+    "library(sdcRisk)", paste0("f <- sdc_file(nals_prison[", keys, "])"),
+    "build <- function() {", "  part <- f[\"GENDER\"]",
+    paste0("  for (v in ", keys, ") part[[v]] <- f[[v]]"), "  part", "}",
+    "write.csv(build(), \"part.csv\", row.names = FALSE)"
+  ), limit = list(k = 3))
+  expect_identical(codes_at(checked), "8 above_limit")
+  few <- sum(n_matches(nals_prison, eval(parse(text = keys)))$records$n_matches < 3)
+  expect_match(checked$findings$message, paste(few, "of 182 records"), fixed = TRUE)
+})
+
+test_that("parts of a file that nothing protected are put together without a finding", {
+  made <- list(
+    c("rel <- p[\"GENDER\"]", "rel$DRACE3 <- p$DRACE3"),
+    c("a <- p[c(\"nr\", \"GENDER\")]", "b <- p[c(\"nr\", \"DRACE3\")]",
+      "rel <- merge(a, b, by = \"nr\")[-1]")
+  )
+  for (lines in made) {
+    checked <- check_text(c(
+      "library(sdcRisk)", "#| sdc: key_vars = c(GENDER, DRACE3), id_vars = nr",
+      "p <- transform(nals_prison[c(\"GENDER\", \"DRACE3\")], nr = seq_len(182))", lines,
+      "rel <- suppress_cells(sdc_file(rel, c(GENDER, DRACE3)), k = 3, rule = \"strict\")",
+      "write.csv(release_data(rel), \"rel.csv\", row.names = FALSE)"
+    ), limit = list(k = 3))
+    expect_identical(codes_at(checked), character())
+  }
+})
+
+test_that("a release that is sorted by its originals is unclear", {
+  checked <- check_text(c(
+    "library(sdcRisk)", "keys <- c(\"CENREG\", \"DAGE3\", \"EDUC3\", \"GENDER\", \"DRACE3\")",
+    "raw <- nals_prison[order(nals_prison$SCORE), keys]",
+    "out <- release_data(suppress_cells(sdc_file(raw, keys), k = 10, rule = \"strict\"),",
+    "  shuffle = FALSE)", "out <- out[order(raw$DAGE3, raw$EDUC3), ]",
+    "write.csv(out, \"rel.csv\", row.names = FALSE)"
+  ), limit = list(k = 3))
+  expect_identical(codes_at(checked), "7 limit_unclear")
+  expect_match(checked$findings$message, "in an order of its records", fixed = TRUE)
+})
+
+test_that("serialize() to a file is a writer, and in memory it is none", {
+  checked <- check_text(c(
+    "keys <- c(\"CENREG\", \"DAGE3\", \"GENDER\")", "#| sdc: key_vars = keys",
+    "p <- sdcRisk::nals_prison[keys]", "size <- length(serialize(p, NULL))",
+    "con <- file(\"p.bin\", \"wb\")", "serialize(p, con)", "close(con)"
+  ), limit = list(k = 3))
+  expect_identical(codes_at(checked), "6 above_limit")
+})
+
+test_that("a script that runs in the folder of the session has no findings of the check", {
+  path <- tempfile(fileext = ".R")
+  on.exit(unlink(path))
+  writeLines(c("#| sdc: key_vars = GENDER", "p <- sdcRisk::nals_prison[\"GENDER\"]"), path)
+  expect_identical(nrow(check_script(path, dir = tempdir())$findings), 0L)
+})
+
+test_that("names that are pasted of values are not told", {
+  checked <- check_text(c(
+    "library(sdcRisk)", "people <- transform(nals_prison[c(\"CENREG\", \"DAGE3\", \"GENDER\")],",
+    "  id = paste0(\"Q\", 224001:224182))",
+    "people <- sdc_file(people, c(CENREG, DAGE3, GENDER), id_vars = id)",
+    "out <- release_data(suppress_cells(people, k = 3))",
+    "out[[paste0(\"x\", people$id[5])]] <- people$CENREG", "write.csv(out, \"a.csv\")"
+  ))
+  expect_true("value_returned" %in% checked$findings$code)
+  shown <- paste(unlist(lapply(checked$findings, as.character)), unlist(checked$frames$name))
+  expect_false(any(grepl("Q22400", shown, fixed = TRUE)))
+})
