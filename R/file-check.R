@@ -144,11 +144,10 @@
 #'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
 #'     `told_missing`: columns that reveal or narrow key variables and are known if these are
 #'     missing; `told_before`: others that reveal values that a protection in the history changed,
-#'     `told_others` of other variables; `told_by_ids`: identifiers that do until [release_data()]
-#'     leaves them out; `told_by_order`, `told_by_columns`: what the order and columns reveal,
-#'     `order_until_release`: what it does until [release_data()] shuffles; `finer_columns`: more
-#'     detailed ones without a role; `not_compared`; `few_elsewhere`: records with too few matches
-#'     in other households, within strata or with each identifier once}
+#'     `told_others` of other variables; `told_by_order`, `told_by_columns`: what the order and
+#'     columns reveal; `told_by_ids`, `order_until_release`: what identifiers and the order do until
+#'     [release_data()]; `finer_columns`: more detailed ones without a role; `not_compared`;
+#'     `few_elsewhere`: records with few matches in other households, strata or of other persons}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,

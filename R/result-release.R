@@ -185,10 +185,11 @@
 #' alike from each to the next, and always rise or always fall.
 #' Then `"id + year"` is named with the values that come back
 #' from the numbers of the other records, or from the middle of what the groups of all of them
-#' leave. It is also named if the person's record nearest in time gives more values back, such as
-#' occupations, than most of the person's records do. At most 5% of the records may repeat a time of
-#' their person. The number of a household is read with what tells its members apart. New
-#' numbers for the persons do not prevent this.
+#' leave; or from the person's record nearest in time, such as occupations, if that gives more than
+#' most records do. At most 5% of the records may repeat a time of their person. `"id + start"` is
+#' named if spells end where the next one begins, or but for a constant, and `"pair + case"` if
+#' nine of ten groups of a size have the same values. The number of a household is read with what
+#' tells its members apart. New numbers for the persons do not prevent this.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and assume that values are correct. In perturbed data a sample unique
