@@ -109,7 +109,6 @@ check_next_steps <- function(x, file, made) {
     any(verdict %in% x$estimates$verdict[x$estimates$measure %in% measures])
   }
   alike <- above("l", c("above", if (!is.null(roles$strata_var)) "unclear"))
-  several <- length(roles$key_vars) > 1
   steps <- c(
     looks_step(x, roles),
     if (above(rare_measures)) c(matches_step(roles, k_of(x)), special_step(x)),
@@ -117,18 +116,16 @@ check_next_steps <- function(x, file, made) {
     if (protects) protect_steps(
       x, roles, data, above(rare_measures) || is_few_elsewhere(x) || rests_on_others(x, data), alike
     ),
-    without_told_step(x, roles, file), if (is.null(file$table)) in_other_order_step(x),
-    if (above("journalist")) c(
-      if (protects && !above(rare_measures)) journalist_steps(x$settings$limit$journalist),
-      paste0(
-        "records_at_risk(population_risk(file), limit = ",
-        number_code(x$settings$limit$journalist), ")"
-      )
-    ),
-    if (several && takes_values && above(c(rare_measures, "qar", "set_risk"))) {
-      paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
+    without_told_step(x, roles, file), in_other_order_step(x, file),
+    if (above("journalist")) {
+      journalist_steps(x$settings$limit$journalist, protects && !above(rare_measures))
     },
-    if (several && above(x$estimates$measure)) without_driver_step(x),
+    if (length(roles$key_vars) > 1) c(
+      if (takes_values && above(c(rare_measures, "qar", "set_risk"))) paste0(
+        "qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables"
+      ),
+      if (above(x$estimates$measure)) without_driver_step(x)
+    ),
     if (NROW(x$diagnostics$told_by_ids)) "release_data(file)"
   )
   later <- later_steps(x)
@@ -166,29 +163,38 @@ protect_steps <- function(x, roles, data, rare, alike) {
   if (!alike && rests_on_others(x, data)) linked <- c(linked, "rule = \"strict\"")
   # A stratum cannot be a key variable: each has its own rules.
   if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
-  id <- if ("unit_id" %in% names(few)) x$diagnostics$unit_id
-  # A name that a hundred people share is no person.
-  n_values <- if (length(id)) length(unique(as_bare(data[[id]])))
-  if (length(id) && (n_values == 0 || x$settings$n <= most_members * n_values)) {
-    linked <- c(linked, paste("hh_id =", dput_text(id)))
-  }
+  linked <- c(linked, unit_argument(x, data))
   if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked)
 }
 
+# The id of persons whose records cover each other, as an argument. A name that a hundred people
+# share is no person.
+unit_argument <- function(x, data) {
+  id <- if ("unit_id" %in% names(x$diagnostics$few_elsewhere)) x$diagnostics$unit_id
+  n_values <- if (length(id)) length(unique(as_bare(data[[id]])))
+  if (length(id) && (n_values == 0 || x$settings$n <= most_members * n_values)) {
+    paste("hh_id =", dput_text(id))
+  }
+}
+
 # Few matches of some records are cured by values, a risk to many by coarser ones.
-journalist_steps <- function(limit) {
+journalist_steps <- function(limit, recodes) {
+  limit <- number_code(limit)
   c(
-    paste0(
-      "recoding <- recode_search(file, constraint = list(journalist = ", number_code(limit),
-      "), suppress = 0.02)"
+    if (recodes) c(
+      paste0(
+        "recoding <- recode_search(file, constraint = list(journalist = ", limit,
+        "), suppress = 0.02)"
+      ),
+      "released <- apply_recoding(recoding, file)"
     ),
-    "released <- apply_recoding(recoding, file)"
+    paste0("records_at_risk(population_risk(file), limit = ", limit, ")")
   )
 }
 
 # The page of the records in a random order, if theirs reveals values.
-in_other_order_step <- function(x) {
-  if (anyNA(x$diagnostics$told_by_order$by)) {
+in_other_order_step <- function(x, file) {
+  if (is.null(file$table) && anyNA(x$diagnostics$told_by_order$by)) {
     paste0("file_check(file[sample(nrow(file)), ]", page_code(x$settings), ")")
   }
 }

@@ -14,24 +14,18 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   earlier <- earlier_variables(from, data)
   chain <- union(sets$variables, earlier)
   if (is.null(from)) from <- data
-  told <- if (!cells_alone()) {
-    chain_told_by_columns(from, data, released, chain, units$ids, earlier)
+  codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
+  said <- if (!cells_alone()) {
+    told_of_suppressed(from, data, released, chain, codes, rows, earlier, units, lazy)
   }
+  told <- said$columns
+  order_told <- said$order
   by_first <- length(earlier) && is.null(lazy) && is.null(settings$hh_id)
   if (by_first) {
     found$counts <- counts_of_first(found$counts, from, data, released, sets, settings)
   }
   n_blank_patterns <- n_blank_patterns(cells)
-  codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
   records <- suppression_records(found, table$n_rows)
-  order_told <- if (is.null(lazy) && !cells_alone()) {
-    if (length(earlier)) {
-      chain_told(from, released, chain, units)
-    } else {
-      # Suppressed values that the order of the records reveals.
-      order_tells(data, codes, blanked_codes(codes, rows), units)
-    }
-  }
   # Under "own" the complete originals that match a complete record are complete in the release.
   rests <- settings$rule == "shared" || settings$rule == "own" && any(table$n_missing > 0)
   n_resting <- if (rests) {
@@ -91,6 +85,24 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   inform_told_suppressed(told_unasked(told), data, settings, earlier)
   if (is.null(lazy)) inform_order(order_told, shuffle_advice)
   result
+}
+
+# TRUE for recode_search(), which asks for the cells of many recodings: neither for cheaper ways nor
+# for what reveals the values.
+cells_alone <- function() isTRUE(getOption("sdcRisk.cells_alone"))
+
+# What columns, and the order of the records, reveal of suppressed values.
+told_of_suppressed <- function(from, data, released, chain, codes, rows, earlier, units, lazy) {
+  list(
+    columns = chain_told_by_columns(from, data, released, chain, units$ids, earlier),
+    order = if (!is.null(lazy)) {
+      NULL
+    } else if (length(earlier)) {
+      chain_told(from, released, chain, units)
+    } else {
+      order_tells(data, codes, blanked_codes(codes, rows), units)
+    }
+  )
 }
 
 # Counts of candidates for an intruder who knows the values before an earlier protection, `from`, in

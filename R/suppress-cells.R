@@ -236,10 +236,6 @@ suppress_cells_control <- function(n_rounds = 0, original = NULL, into = NULL, c
   new_control("suppress_cells_control")
 }
 
-# TRUE for recode_search(), which asks for the cells of many recodings: neither for cheaper ways nor
-# for what reveals the values.
-cells_alone <- function() isTRUE(getOption("sdcRisk.cells_alone"))
-
 # The verdict of the page on the largest risk after the suppression, if the population is known.
 judged_suppression <- function(x, file, limit) {
   roles <- utils::modifyList(
