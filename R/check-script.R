@@ -86,8 +86,11 @@
 #' variables count as protected after a remedy such as [microaggregate()], and those with the role
 #' `num_vars` if a line leaves them fewer values.
 #'
+#' Branches that do not run, as of `if (interactive())`, are not judged, nor two files that are to be
+#' joined. Identifiers that `keep_ids` of [release_data()] names leave on purpose.
+#'
 #' Names of variables and columns are in the findings, except names that are not in the script and
-#' are values of a column.
+#' are, or contain, values of a column.
 #'
 #' If the script stops with an error, findings up to there are given, and the class of the error.
 #' Its text is given only if sdcRisk made it, as others may hold values.
@@ -95,9 +98,9 @@
 #' Frames are compared by the addresses of their columns, and judged anew only if values of a key
 #' variable have changed; a frame that is a part of the records of another is judged when it is
 #' written. In five scripts of 200 lines on 100,000 records that write one release, the check added
-#' 12% to the processor time where lines print figures, nothing where they fit models, 35% where
-#' they make 90 data frames, 41% where they add columns, take parts and copies, and 64% where they
-#' change a data.table (medians of two or three pairs of runs by `dev/benchmarks/scripts.R` of the
+#' 27% to the processor time where lines print figures, nothing where they fit models, 32% where
+#' they make 90 data frames, 49% where they add columns, take parts and copies, and 63% where they
+#' change a data.table (medians of three pairs of runs by `dev/benchmarks/scripts.R` of the
 #' sources). The process lets its memory grow sooner than R does (`R_GC_MEM_GROW = 3`, if it is not
 #' set), which saves time with as much memory.
 #' `settings$cost` has the seconds that it took.
