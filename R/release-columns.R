@@ -74,7 +74,8 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
     # Key variables are associated: a few values of one follow from another by chance.
     by_keys <- rows$by %in% told_among(rows, variables)$by
     n_guessed <- vapply(protected[rows$variable], n_by_commonest, 0)
-    rows <- rows[!by_keys | rows$share >= 0.5 & rows$n >= n_guessed + 3, ]
+    more <- rows$n - n_guessed >= pmin(3, lengths(lapply(protected[rows$variable], `[[`, "rows")))
+    rows <- rows[!by_keys | rows$share >= 0.5 & more, ]
     rows <- count_renumbered(rows, columns, tells)
   }
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]

@@ -181,7 +181,9 @@ told_by_next <- function(units, columns, read, protected, told, amounts) {
   found
 }
 
-is_varied <- function(x) length(unique(utils::head(x, 10000))) > 20
+is_varied <- function(x) {
+  length(unique(x[unique(round(seq(1, length(x), length.out = min(length(x), 10000))))])) > 20
+}
 
 n_by_next <- function(unit, x, y, v, step, some, in_order) {
   if (is.null(shift_to(x, y, some, step, unit))) {
