@@ -118,13 +118,14 @@ n_by_balance <- function(v, unit) {
     matrix(tabulate(cell, n_values * length(units)), n_values)
   }
   whole <- which(size > 1 & n_known == size)
-  whole <- whole[unique(round(seq(1, length(whole), length.out = min(length(whole), 5000))))]
-  usual <- lapply(split(whole, size[whole]), function(units) {
+  whole <- whole[unique(round(seq(1, length(whole), length.out = min(length(whole), 1000))))]
+  by_size <- split(whole, size[whole])
+  usual <- lapply(by_size[lengths(by_size) >= 20], function(units) {
     counts <- counts_in(units)
     alike <- do.call(paste, asplit(counts, 1))
     first <- counts[, match(names(which.max(table(alike))), alike)]
     share <- max(table(alike)) / length(units)
-    if (length(units) >= 20 && share >= 0.9 && sum(first > 0) > 1) list(of = first, share = share)
+    if (share >= 0.9 && sum(first > 0) > 1) list(of = first, share = share)
   })
   usual <- usual[!vapply(usual, is.null, NA)]
   open <- intersect(unit[v$rows], which(as.character(size) %in% names(usual)))
