@@ -121,10 +121,11 @@ come_back <- function(run, state, parent) {
       }
     }
   }
-  # Parts of a file that was never protected are put together as they were.
-  begun <- length(state$was) || length(parent$protected) || length(parent$file$history)
   again <- intersect(fresh, renamed_keys(state$file$data, list(dropped = parent$dropped)))
-  if (begun && length(again)) {
+  # Parts of a file that was never protected are put together as they were, under their names.
+  begun <- length(state$was) || length(parent$protected) || length(parent$file$history)
+  if (!begun) again <- setdiff(again, names(parent$dropped))
+  if (length(again)) {
     add_finding(
       run, "value_returned", paste0(
         "The key variable ", quote_names(again), " is back, which had been left out."
