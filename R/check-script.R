@@ -86,7 +86,7 @@
 #' variables count as protected after a remedy such as [microaggregate()], and those with the role
 #' `num_vars` if a line leaves them fewer values.
 #'
-#' Branches that do not run, as of `if (interactive())`, are not judged, nor two files that are to be
+#' Branches that do not run, as of `if (interactive())`, are not judged, nor two files that can be
 #' joined. Identifiers that `keep_ids` of [release_data()] names leave on purpose.
 #'
 #' Names of variables and columns are in the findings, except names that are not in the script and
