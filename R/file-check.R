@@ -602,8 +602,9 @@ not_compared <- function(file, asked) {
 told_by_kept_order <- function(file, seen, keys) {
   left <- isTRUE(file$forgotten)
   told <- if (left) order_of_file(file, keys)
-  # A release may have been sorted since.
-  open <- if (left || length(file$history) == 0) setdiff(keys, told$variable[is.na(told$by)])
+  # A release may have been sorted since. Households stay together in it, which was compared.
+  looks <- if (left) length(file$roles$hh_id) == 0 else length(file$history) == 0
+  open <- if (looks) setdiff(keys, told$variable[is.na(told$by)])
   if (length(open) && is.null(file$object) && is.null(times_of(file$data))) {
     told <- rbind(told, order_tells_missing(lapply(rlang::set_names(open), function(name) {
       list(values = seen$data[[name]], codes = seen$coded[[name]]$codes)
