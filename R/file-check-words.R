@@ -167,8 +167,8 @@ protect_steps <- function(x, roles, data, rare, alike) {
   if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked)
 }
 
-# The id of persons whose records cover each other, as an argument. A name that a hundred people
-# share is no person.
+# The id of persons whose records cover each other, as an argument. A first name is shared by many
+# people. The ids of a table are not known here.
 unit_argument <- function(x, data) {
   id <- if ("unit_id" %in% names(x$diagnostics$few_elsewhere)) x$diagnostics$unit_id
   n_values <- if (length(id)) length(unique(as_bare(data[[id]])))

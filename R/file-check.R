@@ -531,7 +531,8 @@ told_by_ids <- function(file, told) {
     return(told)
   }
   parts <- strsplit(told$by, " + ", fixed = TRUE)
-  ids <- c(units_of(file)$ids, identifiers_of(file$data[unique(unlist(parts))], file$roles))
+  columns <- as.list(file$data)[intersect(unlist(parts), names(file$data))]
+  ids <- c(units_of(file)$ids, identifiers_of(columns, file$roles))
   told$id <- vapply(parts, function(names) paste(intersect(names, ids), collapse = ", "), "")
   told
 }

@@ -220,3 +220,16 @@ test_that("steps of a page cure what it says", {
   page <- quietly(file_check(sdc_file(d, c("age", "sex"), id_vars = "name")))
   expect_false(any(grepl("hh_id = \"name\"", grep("suppress", page$next_steps, value = TRUE))))
 })
+
+test_that("of a pair the page names the identifier that is left out", {
+  set.seed(3)
+  person <- rep(1:150, each = 4)
+  d <- data.frame(pid = sample(1e5, 150)[person], year = rep(2001:2004, 150))
+  d$age <- sample(18:80, 150, TRUE)[person] + d$year - 2001
+  d[c("sex", "area")] <- list(sample(2, 150, TRUE)[person], sample(6, 150, TRUE)[person])
+  x <- quietly(suppress_cells(sdc_file(d, c("age", "sex", "area"), id_vars = "pid"), k = 3))
+  page <- quietly(file_check(x))
+  expect_identical(page$diagnostics$told_by_ids[c("by", "id")], frame(by = "pid + year", id = "pid"))
+  shown <- paste(trimws(utils::capture.output(print(page))), collapse = " ")
+  expect_match(shown, "release_data() leaves out \"pid\".", fixed = TRUE)
+})
