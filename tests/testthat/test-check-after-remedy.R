@@ -229,7 +229,8 @@ test_that("of a pair the page names the identifier that is left out", {
   d[c("sex", "area")] <- list(sample(2, 150, TRUE)[person], sample(6, 150, TRUE)[person])
   x <- quietly(suppress_cells(sdc_file(d, c("age", "sex", "area"), id_vars = "pid"), k = 3))
   page <- quietly(file_check(x))
-  expect_identical(page$diagnostics$told_by_ids[c("by", "id")], frame(by = "pid + year", id = "pid"))
+  told <- page$diagnostics$told_by_ids
+  expect_identical(told[c("by", "id")], frame(by = "pid + year", id = "pid"))
   shown <- paste(trimws(utils::capture.output(print(page))), collapse = " ")
   expect_match(shown, "release_data() leaves out \"pid\".", fixed = TRUE)
 })
