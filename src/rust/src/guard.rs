@@ -15,6 +15,12 @@ use crate::watch::take_condition;
 
 /// Runs the body of an exported function.
 pub fn guard(body: impl FnOnce() -> Result<Robj>) -> Robj {
+    let mut body = Some(body);
+    guarded(&mut || body.take().map_or(Ok(r!(NULL)), |body| body()))
+}
+
+/// [`guard`], compiled once for all bodies.
+fn guarded(body: &mut dyn FnMut() -> Result<Robj>) -> Robj {
     match catch_unwind(AssertUnwindSafe(|| {
         let _hold = Hold::take()?;
         body()

@@ -20,9 +20,13 @@ pub fn n_cells(table: &KeyTable) -> usize {
 
 /// Runs `work` on the table behind an external pointer.
 pub fn with_table<T>(pointer: &Robj, work: impl FnOnce(&KeyTable) -> Result<T>) -> Result<T> {
+    work(table_of(pointer)?)
+}
+
+fn table_of(pointer: &Robj) -> Result<&KeyTable> {
     let handle = <&ExternalPtr<Handle>>::try_from(pointer).map_err(|_| bad_call("table"))?;
     match handle.try_addr() {
-        Ok(Handle(Some(table))) => work(table),
+        Ok(Handle(Some(table))) => Ok(table),
         _ => Err(bad_call("table")),
     }
 }

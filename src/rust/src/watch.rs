@@ -29,9 +29,35 @@ pub fn take_condition() -> Option<Robj> {
     STOPPED_BY.take()
 }
 
+/// Work that leaves its result in a place of its own. Threads, channels and watch are compiled
+/// once for it: for every type of result they were a third of the glue.
+type Work<'a> = dyn FnMut(&Monitor) -> Result<()> + Send + 'a;
+
+/// The result of `work`, which `run` does.
+fn result_of<T: Send>(
+    work: impl FnOnce(&Monitor) -> Result<T> + Send,
+    run: impl FnOnce(&mut Work) -> Result<()>,
+) -> Result<T> {
+    let mut work = Some(work);
+    let mut found = None;
+    run(&mut |monitor| {
+        found = work.take().map(|work| work(monitor)).transpose()?;
+        Ok(())
+    })?;
+    found.ok_or_else(no_result)
+}
+
+fn no_result() -> Error {
+    Error::Internal("A thread ended without a result.".into())
+}
+
 /// Runs `work` on this thread, with nobody watching: it must be over before anyone
 /// would want to stop it.
 pub fn alone<T: Send>(work: impl FnOnce(&Monitor) -> Result<T> + Send) -> Result<T> {
+    result_of(work, run_alone)
+}
+
+fn run_alone(work: &mut Work) -> Result<()> {
     thread_local! {
         /// A pool of this thread and no other: nothing that a fork of R would miss.
         static POOL: OnceCell<Option<ThreadPool>> = const { OnceCell::new() };
@@ -54,9 +80,13 @@ pub fn watched<T: Send>(
     tick: &Robj,
     work: impl FnOnce(&Monitor) -> Result<T> + Send,
 ) -> Result<T> {
+    result_of(work, |work| run_watched(threads, tick, work))
+}
+
+fn run_watched(threads: usize, tick: &Robj, work: &mut Work) -> Result<()> {
     STOPPED_BY.set(None);
     let Ok(pool) = pool(threads) else {
-        return alone(work);
+        return run_alone(work);
     };
     let monitor = Monitor::new();
     let tick = tick.as_function();
@@ -75,9 +105,7 @@ pub fn watched<T: Send>(
                 // Work that was done before it heard of the stop is stopped.
                 Ok(Ok(_)) if stopped => return Err(Error::Interrupted),
                 Ok(Ok(outcome)) => return outcome,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::Internal("A thread ended without a result.".into()))
-                }
+                Err(RecvTimeoutError::Disconnected) => return Err(no_result()),
                 Err(RecvTimeoutError::Timeout) => {
                     let answer = look_up(tick.as_ref(), &monitor);
                     // Whatever comes after the first request belongs to it.
