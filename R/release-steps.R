@@ -384,10 +384,10 @@ steps_of <- function(unit, x, y) {
     found[[2]] <- list(of = rate, share = mean(dy == round(rate * dx)), rounded = TRUE)
   }
   # Codes of a few categories differ by one often enough by chance, and few pairs do, too.
-  counts <- tabulate(match(y, seq(min(y, na.rm = TRUE), max(y, na.rm = TRUE))))
-  share <- counts / max(sum(counts), 1)
-  apart <- min(max(1, round(abs(usual * stats::median(abs(dx))))), length(share))
-  chance <- sum(utils::head(share, -apart) * utils::tail(share, -apart))
+  values <- unique(y[is.finite(y)])
+  share <- tabulate(match(y, values), length(values)) / sum(is.finite(y))
+  apart <- max(1, round(abs(usual * stats::median(abs(dx)))))
+  chance <- sum(share * share[match(values + apart, values)], na.rm = TRUE)
   least <- if (length(dx) < 20) 0.9 else min(0.9, max(0.5, 0.4 + 2.5 * chance))
   Filter(function(step) step$share >= least, found)
 }

@@ -532,3 +532,16 @@ test_that("what is short in a balanced group is the suppressed value", {
   told <- suppressed(d)$diagnostics$told_by_columns
   expect_false(any(told$variable == "case" & told$by == "pair + case"))
 })
+
+test_that("amounts up to 10^12 take no more room than others", {
+  set.seed(8)
+  d <- data.frame(id = rep(1:60, each = 4), wave = rep(1:4, 60))
+  d$income <- rep(c(round(runif(59, 1e3, 1e6)), 1e12), each = 4) + 5000 * d$wave
+  d$band <- factor(sample(1:40, 240, TRUE))
+  expect_equal(
+    steps_of(d$id, d$wave, d$income), list(list(of = 5000, share = 1, rounded = FALSE))
+  )
+  # Every income is alone.
+  x <- quietly(suppress_cells(sdc_file(d, c("band", "income")), k = 2))
+  expect_equal(sum(is.na(x$data$income)), 240)
+})
