@@ -206,6 +206,7 @@ years_of <- function(x) {
     return(NULL)
   }
   x <- as_number(x)
+  x[is.infinite(x)] <- NA
   if (all(is.na(x) | x < 300 | x > 1700 & x < 2100)) {
     return(NULL)
   }

@@ -545,3 +545,16 @@ test_that("amounts up to 10^12 take no more room than others", {
   x <- quietly(suppress_cells(sdc_file(d, c("band", "income")), k = 2))
   expect_equal(sum(is.na(x$data$income)), 240)
 })
+
+test_that("infinite values, left alone, are no dates", {
+  set.seed(3)
+  n <- 300
+  d <- data.frame(
+    id = seq_len(n), age = sample(0:90, n, TRUE), sex = sample(2, n, TRUE),
+    x = replace(rnorm(n), 1:5, Inf)
+  )
+  d$y <- 2 * d$x + 1
+  x <- quietly(suppress_cells(d, c("sex", "x"), k = 2))
+  told <- x$diagnostics$told_by_columns
+  expect_equal(told$n[told$variable == "x" & told$by == "y"], sum(is.na(x$data$x)))
+})
