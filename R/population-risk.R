@@ -262,12 +262,9 @@ most_missing <- 0.01
 # People of the largest class that the core looks at for the largest risk.
 largest_class <- 500
 
-# Status of the intervals of a result, with the reason.
-population_status <- function(found, table, settings, file) {
-  if (identical(file$remedy, "invariant_pram")) {
-    return(list("not judged", "values were exchanged: pram_audit() judges this file"))
-  }
-  why <- if (found$sampled) c(
+# Why the population may be unlike what a sample of it lets expect.
+unlike_the_sample <- function(found, table, settings, file) {
+  c(
     if (found$neighbours_alike > 0.01 && is.null(settings$hh_id)) {
       "neighbours in the order of the file are alike: name households by hh_id"
     },
@@ -276,12 +273,24 @@ population_status <- function(found, table, settings, file) {
     },
     if (table$n < least_fraction * settings$pop_size) {
       "the sampling fraction is very small"
-    },
+    }
+  )
+}
+
+# Status of the intervals of a result, with the reason.
+population_status <- function(found, table, settings, file) {
+  if (identical(file$remedy, "invariant_pram")) {
+    return(list("not judged", "values were exchanged: pram_audit() judges this file"))
+  }
+  why <- c(
+    if (found$sampled) unlike_the_sample(found, table, settings, file),
     if (settings$missing == "wildcard" && mean(table$n_missing) > most_missing * table$n) {
       "more than 1% of the key values are missing: the keys that are left may be the common ones"
     },
-    if (found$refuted) "the frequencies in the file refute the model: upper ends need none",
-    if (found$effective_draws < 20) "the posterior is known from few draws"
+    if (found$sampled && found$refuted) {
+      "the frequencies in the file refute the model: upper ends need none"
+    },
+    if (found$sampled && found$effective_draws < 20) "the posterior is known from few draws"
   )
   if (length(why)) list("unclear", paste(why, collapse = "; ")) else list("ok", "")
 }

@@ -468,3 +468,23 @@ test_that("the largest risk is at most one by the records of the rarest key", {
     1 / min(counts[counts >= 22])
   )
 })
+
+test_that("a census with suppressed values is no surer than a sample", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  file <- sdc_file(nals_prison[keys], keys, pop_size = 182)
+  x <- quietly(suppress_cells(file, k = 3, rule = "strict"))
+  # How many people each released record fits.
+  fit <- vapply(seq_len(182), function(i) {
+    used <- keys[!is.na(x$data[i, keys])]
+    same <- lapply(used, function(v) as.character(nals_prison[[v]]) == as.character(x$data[i, v]))
+    sum(Reduce(`&`, same))
+  }, 0)
+  page <- quietly(file_check(x, limit = list(k = 3, expected_reidentifications = 30)))
+  rows <- tidy(page)
+  row <- rows[rows$term == "expected_reidentifications", ]
+  expect_gt(sum(1 / fit), row$conf.high)
+  expect_equal(row$verdict, "unclear")
+  expect_equal(quietly(population_risk(x))$estimates$status, rep("unclear", 6))
+  complete <- quietly(population_risk(file))
+  expect_equal(complete$estimates$status, rep("ok", 6))
+})
