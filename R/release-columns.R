@@ -154,7 +154,7 @@ protected_and_columns <- function(data, released, changed, others, asked, coded,
   }
   released <- rlang::set_names(codes[length(originals) + seq_along(columns)], names(columns))
   protected <- Map(function(coded, name) {
-    protected_values(coded$codes, n, asked, released[[name]]$codes)
+    protected_values(coded$codes, n, asked, released[[name]]$codes, is.numeric(data[[name]]))
   }, codes[seq_along(originals)], names(originals))
   names(protected) <- names(originals)
   protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
@@ -311,7 +311,7 @@ is_mixed <- function(a, b) {
 # Codes of the original values, `shown` those of the released ones, both 0 if unknown, and
 # the rows whose original value is not shown; of a file without a release (`before`) all, or
 # those that may have been suppressed, its `missing` values.
-protected_values <- function(codes, n, asked, released) {
+protected_values <- function(codes, n, asked, released, number) {
   original <- codes[seq_len(n)]
   if (asked$before) {
     return(list(
@@ -343,6 +343,8 @@ protected_values <- function(codes, n, asked, released) {
   v["exchanged"] <- list(NULL)
   # A group is not one of its values, but reveals its value if it has only one.
   v$shown[group > 0] <- 0L
+  # Nor if it has the name of one, as "Other".
+  if (comparable && !number) v$rows <- which(original > 0 & v$shown != original)
   if (!comparable) v$rows <- v$rows[group[v$rows] > 0 | released[v$rows] == 0]
   v$apart <- replace(v, "rows", list(v$rows[group[v$rows] == 0]))
   v$joined <- joined_values(v, group)

@@ -2003,3 +2003,23 @@ test_that("leaving a column out does not make other key variables tell", {
   })
   expect_false(any(grepl("event", text, fixed = TRUE)))
 })
+
+test_that("a group that is named like one of its members is one group", {
+  set.seed(1)
+  d <- data.frame(home = rep(c("own", "rent", "other", "priv"), c(800, 600, 300, 250)))
+  d$z <- rep(rep(c("p", "q"), 4), c(400, 400, 300, 300, 200, 100, 212, 38))
+  # Tells one of the group from the other.
+  d$y <- ifelse(runif(1950) < 0.9, d$home == "priv", runif(1950) < 0.5)
+  d$age <- sample(20:29, 1950, TRUE)
+  d <- d[sample(1950), ]
+  told <- lapply(c("other", "grouped"), function(name) {
+    group <- stats::setNames(list(c("other", "priv")), name)
+    x <- quietly(global_recode(sdc_file(d, c("home", "age")), home = group))
+    attr(quietly(release_data(x, shuffle = FALSE)), "kept")$told$columns
+  })
+  expect_identical(told[[1]], told[[2]])
+  of_group <- d$home %in% c("other", "priv")
+  counts <- table(d$y, d$home)[, c("other", "priv")]
+  expect_equal(told[[1]]$n, sum(apply(counts, 1, max)))
+  expect_equal(told[[1]]$share, told[[1]]$n / sum(of_group))
+})
