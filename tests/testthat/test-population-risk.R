@@ -442,6 +442,9 @@ test_that("a file without its rare keys is not known to be safe", {
   few$married[[1]] <- NA
   risk <- population_risk(few, keys, pop_size = 8000)
   expect_identical(risk$estimates$status[3:6], rep("ok", 4))
+  # A file that is its own population: more come back than the interval says.
+  census <- population_risk(as.data.frame(release), keys, pop_size = 160)$estimates
+  expect_identical(census$status[3:6], rep("unclear", 4))
 })
 
 test_that("one record has no law of the population", {
