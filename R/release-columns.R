@@ -328,14 +328,16 @@ protected_values <- function(codes, n, asked, released, number) {
     # Values of others; a recoding has new ones.
     exchanged = if (!any(new)) differs, rows = which(original > 0 & shown != original)
   )
-  # A new value, or one of those that were joined, as the limit of a top code; few values that
-  # differ were exchanged.
+  # A new value, or one of those that were joined, as the limit of a top code: no record shows the
+  # others any more. Values that were exchanged stay in the file.
   showing <- function(values) ifelse(shown %in% values, shown, 0L)
-  many <- length(differs) >= 10 * length(unique(shown[differs]))
-  limits <- if (comparable && many) showing(shown[differs])
-  group <- if (length(limits)) joined_groups(original, limits)
+  gone <- length(differs) > 0 && !any(original[differs] %in% shown)
+  limits <- if (comparable && gone) showing(shown[differs])
+  least <- if (number) 10 else 1
+  group <- if (length(limits)) joined_groups(original, limits, least)
   if (is.null(group)) {
-    group <- joined_groups(original, if (comparable) showing(shown[differs[new]]) else released)
+    given <- if (comparable) showing(shown[differs[new]]) else released
+    group <- joined_groups(original, given, least)
   }
   if (is.null(group)) {
     return(v)
@@ -352,12 +354,12 @@ protected_values <- function(codes, n, asked, released, number) {
 }
 
 # For each record the group of several values that it shows, 0 if none; NULL if values were not
-# recoded: each has one group, and a group many records.
-joined_groups <- function(original, group) {
+# recoded: each has one group, and a group at `least` so many records.
+joined_groups <- function(original, group, least) {
   rows <- which(original > 0 & group > 0)
   one_each <- group[rows] == group[rows][match(original[rows], original[rows])]
   several <- unique(group[rows][original[rows] != original[rows][match(group[rows], group[rows])]])
-  if (all(one_each) && length(several) > 0 && length(rows) >= 10 * sum(tabulate(group[rows]) > 0)) {
+  if (all(one_each) && length(several) > 0 && length(rows) >= least * length(unique(group[rows]))) {
     replace(group, !group %in% several, 0L)
   }
 }

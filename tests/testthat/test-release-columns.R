@@ -2023,3 +2023,26 @@ test_that("a group that is named like one of its members is one group", {
   expect_equal(told[[1]]$n, sum(apply(counts, 1, max)))
   expect_equal(told[[1]]$share, told[[1]]$n / sum(of_group))
 })
+
+test_that("groups of any size tell the same under the name of a member and a new one", {
+  words <- c("ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "oak")
+  few <- 0
+  for (seed in c(1:12, 66, 84)) {
+    set.seed(seed)
+    n <- sample(c(60, 200, 800), 1)
+    some <- words[seq_len(sample(4:8, 1))]
+    d <- data.frame(tree = sample(some, n, TRUE, prob = rexp(length(some))))
+    d$z <- ifelse(runif(n) < 0.8, match(d$tree, words), sample(length(some), n, TRUE))
+    d$y <- ifelse(runif(n) < 0.5, d$tree, "x")
+    d$age <- sample(5, n, TRUE)
+    if (seed %% 2) d$tree <- factor(d$tree)
+    group <- as.character(sample(unique(d$tree), 2))
+    few <- few + (sum(d$tree == group[[2]]) < 10)
+    told <- lapply(c(group[[1]], "grouped"), function(name) {
+      x <- global_recode(sdc_file(d, c("tree", "age")), tree = stats::setNames(list(group), name))
+      attr(quietly(release_data(x, shuffle = FALSE)), "kept")$told$columns
+    })
+    expect_identical(told[[1]], told[[2]])
+  }
+  expect_gt(few, 0)
+})
