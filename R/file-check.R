@@ -563,7 +563,7 @@ told_compared <- function(file, told) {
     return(told)
   }
   found <- chain_told_by_columns(
-    from, NULL, file$data, variables, units_of(file)$ids, variables
+    from, NULL, file$data, union(variables, file$roles$key_vars), units_of(file)$ids, variables
   )
   confirmed <- paste(told_pairs(told), told$part) %in% paste(told_pairs(found), found$part)
   told[!told$variable %in% variables | confirmed, ]

@@ -71,11 +71,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   ), columns, found$n_values, protected, variables)))
   rows <- without_no_answers(rows, columns, parts$read, protected)
   if (!before) {
-    # Key variables are associated: a few values of one follow from another by chance.
-    by_keys <- rows$by %in% told_among(rows, variables)$by
-    n_guessed <- vapply(protected[rows$variable], n_by_commonest, 0)
-    more <- rows$n - n_guessed >= pmin(3, lengths(lapply(protected[rows$variable], `[[`, "rows")))
-    rows <- rows[!by_keys | rows$share >= 0.5 & more, ]
+    rows <- without_chance(rows, columns, protected, variables, least)
     rows <- count_renumbered(rows, columns, tells)
   }
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
@@ -86,6 +82,23 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   rows <- rows[!duplicated(frame(variable = rows$variable, pair = pair, part = rows$part)), ]
   rownames(rows) <- NULL
   rows
+}
+
+# Key variables are associated: values of one that others reveal are named if that is seen in the
+# released values alone, as by who has no others.
+without_chance <- function(rows, columns, protected, variables, least) {
+  by_keys <- rows$by %in% told_among(rows, variables)$by
+  seen <- vapply(which(by_keys), function(i) {
+    v <- protected[[rows$variable[[i]]]]
+    by <- strsplit(rows$by[[i]], " + ", fixed = TRUE)[[1]]
+    column <- Reduce(function(a, b) pair_column(list(a, b)), columns[by])
+    v[c("codes", "missing", "compared", "ties", "joined")] <-
+      list(v$shown, TRUE, FALSE, FALSE, NULL)
+    told_value(v, column, least) > 0
+  }, NA)
+  n_guessed <- vapply(protected[rows$variable], n_by_commonest, 0)
+  more <- rows$n - n_guessed >= pmin(3, lengths(lapply(protected[rows$variable], `[[`, "rows")))
+  rows[!by_keys | replace(by_keys, by_keys, seen) & rows$share >= 0.5 & more, ]
 }
 
 # How many protected values are the commonest of the file, or of their group.

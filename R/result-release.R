@@ -86,8 +86,8 @@
 #'   left out: those named as `hh_id` or `id_vars`, and columns that look like an identifier (see
 #'   [sdc_file()]; in a database by 1,000 values and the number of distinct ones). A message of
 #'   class `sdcRisk_message_identifier_left_out` names them. Key variables, weights and strata
-#'   always stay. Other objects are an error of class `sdcRisk_error_bad_argument`. Message:
-#'   `shuffled`.
+#'   stay unless `drop` names them. Other objects are an error of class
+#'   `sdcRisk_error_bad_argument`. Message: `shuffled`.
 #' @section Seeds:
 #' The draws of [invariant_pram()], and those of [suppress_cells()] with `n_rounds`, obey
 #' [set.seed()]. The seed of a release is as confidential as the original file: an intruder who

@@ -234,3 +234,24 @@ test_that("of a pair the page names the identifier that is left out", {
   shown <- paste(trimws(utils::capture.output(print(page))), collapse = " ")
   expect_match(shown, "release_data() leaves out \"pid\".", fixed = TRUE)
 })
+
+test_that("what key variables reveal of each other is the same for remedy and page", {
+  for (seed in c(20, 33, 35, 55)) {
+    set.seed(seed)
+    n <- sample(c(150, 400, 1500), 1)
+    d <- data.frame(state = sample(c("AR", "SC", "NC"), n, TRUE, prob = c(0.35, 0.6, 0.05)))
+    d$school <- sample(4, n, TRUE, prob = rexp(4))
+    if (seed %% 2) d$school <- ifelse(d$state == "SC" & runif(n) < runif(1), 4, d$school)
+    d$age <- sample(5, n, TRUE)
+    d$sex <- sample(2, n, TRUE)
+    d$income <- pmin(4, pmax(1, d$school + sample(-1:1, n, TRUE)))
+    # Nine of ten follow, and suppression takes the others.
+    d$region <- ifelse(runif(n) < 0.9, match(d$state, c("AR", "SC", "NC")), sample(3, n, TRUE))
+    rule <- if (seed == 33) "own" else "strict"
+    x <- quietly(suppress_cells(sdc_file(d, names(d)), k = 3, rule = rule))
+    page <- quietly(file_check(x))$diagnostics
+    expect_gt(x$estimates$n_suppressed, 0)
+    of_page <- rbind(page$told_missing, page$told_before)
+    expect_setequal(told_pairs(x$diagnostics$told_by_columns), told_pairs(of_page))
+  }
+})
