@@ -131,9 +131,9 @@ ids_of_engine <- function(wave, id) {
     dplyr::group_by(dplyr::filter(wave, !is.na(!!x)), !!x), !!!list(sdc_n = quote(n())),
     .groups = "drop"
   )
-  found <- with_engine(collect_query(dplyr::summarise(counts, !!!list(
+  found <- with_engine(collect_one_row(counts, list(
     sdc_records = quote(sum(sdc_n, na.rm = TRUE)), sdc_ids = quote(n())
-  ))))
+  )))
   n <- engine_counts(found[[1]])
   # A sum of nothing is missing.
   n[is.na(n)] <- 0

@@ -10,7 +10,7 @@ few_units_in_table <- function(data, keys, id, k) {
     sdc_n = quote(n()), sdc_units = n_values_in(id),
     sdc_without = rlang::expr(sum(ifelse(is.na(!!id), 1L, 0L), na.rm = TRUE))
   ), .groups = "drop")
-  found <- with_engine(collect_query(dplyr::summarise(counts, !!!list(
+  found <- with_engine(collect_one_row(counts, list(
     sdc_few = bquote(sum(ifelse(sdc_units + sdc_without < .(k), sdc_n, 0L), na.rm = TRUE))
   ))))
   few <- engine_counts(found$sdc_few)
@@ -21,7 +21,7 @@ n_values_in <- function(name) call("n_distinct", as.name(name))
 
 repeats_in_table <- function(data, id) {
   id <- as.name(id)
-  found <- with_engine(collect_query(dplyr::summarise(dplyr::ungroup(data), !!!list(
+  found <- with_engine(collect_one_row(data, list(
     sdc_known = rlang::expr(sum(ifelse(is.na(!!id), 0L, 1L), na.rm = TRUE)),
     sdc_values = n_values_in(id)
   ))))
@@ -42,7 +42,7 @@ finer_in_table <- function(data, patterns, keys, others) {
   ask <- function(query, expressions) {
     names(expressions) <- paste0("sdc_", seq_along(expressions))
     tryCatch(
-      vapply(collect_query(dplyr::summarise(query, !!!expressions)), engine_counts, 0),
+      vapply(collect_one_row(query, expressions), engine_counts, 0),
       error = function(e) {
         pass_on_time_limit(first_cause(e))
         NULL

@@ -12,13 +12,12 @@ stop_table_changed <- function() {
 bare_ids <- function(x) if (is.character(x)) x else bare_counts(x)
 
 n_rows_of <- function(query) {
-  found <- collect_query(dplyr::summarise(dplyr::ungroup(query), !!!list(sdc_n = quote(n()))))
-  engine_counts(found$sdc_n)
+  engine_counts(collect_one_row(query, list(sdc_n = quote(n())))$sdc_n)
 }
 
 # An engine without types gives text among numbers as 0, with a warning of its driver.
-collect_query <- function(query) {
-  withCallingHandlers(as.data.frame(dplyr::collect(query)), warning = function(w) {
+with_types <- function(code) {
+  withCallingHandlers(as.data.frame(code), warning = function(w) {
     words <- conditionMessage(w)
     if (grepl("mixed type", words, fixed = TRUE)) {
       stop_sdc("bad_data", c(
@@ -28,6 +27,21 @@ collect_query <- function(query) {
       ))
     }
   })
+}
+
+collect_query <- function(query) with_types(dplyr::collect(query))
+
+# `expressions` of all records of a query. dplyr::summarise() of dbplyr writes a message for each of
+# them in case it fails, which takes longer than the query.
+collect_one_row <- function(query, expressions) {
+  con <- dbplyr::remote_con(query)
+  text <- dbplyr::translate_sql_(expressions, con = con, window = FALSE)
+  names <- dbplyr::escape(dbplyr::ident(names(expressions)), collapse = NULL, con = con)
+  columns <- paste(text, "AS", names, collapse = ", ")
+  # Its order means nothing here, and is left out with a warning.
+  records <- suppressWarnings(dbplyr::sql_render(dplyr::ungroup(query), con, subquery = TRUE))
+  records <- dbplyr::sql_query_wrap(con, records)
+  with_types(dbplyr::db_collect(con, dbplyr::sql(paste("SELECT", columns, "FROM", records))))
 }
 
 # Turns an error of the engine into a condition of ours with the engine's words. Quoted text is left

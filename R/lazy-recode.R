@@ -190,7 +190,7 @@ identifiers_of_table <- function(table, roles, most = 1000) {
     })
     counts <- unlist(counts, recursive = FALSE)
     names(counts) <- paste0("sdc_count_", seq_along(counts))
-    found <- with_engine(collect_query(dplyr::summarise(table, !!!counts)))
+    found <- with_engine(collect_one_row(table, counts))
     found <- matrix(vapply(found, engine_counts, 0), 2)
     columns <- columns[found[1, ] > 0.9 * found[2, ]]
   }

@@ -389,17 +389,17 @@ check_row_ids <- function(lazy) {
       )
     )
   }
-  ends <- with_engine(collect_query(dplyr::summarise(lazy$data, !!!list(
+  ends <- with_engine(collect_one_row(lazy$data, list(
     sdc_least = rlang::expr(min(!!x, na.rm = TRUE)), sdc_most = rlang::expr(max(!!x, na.rm = TRUE))
-  ))))
+  )))
   if (is.character(ends[[1]])) {
     check_row_text(lazy, telling_value(unlist(ends)))
   } else {
     values <- unlist(lapply(ends, bare_counts))
     whole <- length(values) == 2 && all(is.finite(values) & abs(values) < most_records)
-    broken <- if (whole) with_engine(collect_query(dplyr::summarise(lazy$data, !!!list(
+    broken <- if (whole) with_engine(collect_one_row(lazy$data, list(
       sdc_broken = rlang::expr(sum(ifelse(!!x != floor(!!x), 1L, 0L), na.rm = TRUE))
-    ))))
+    )))
     if (!whole || engine_counts(broken[[1]]) > 0) {
       stop_argument(
         "row_id", "name a column of text, or of whole numbers below 2^53",

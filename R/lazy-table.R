@@ -189,9 +189,10 @@ second_count <- function(data, keys) {
   missing <- lapply(rlang::syms(own), function(x) {
     rlang::expr(sum(ifelse(is.na(!!x), 1L, 0L), na.rm = TRUE))
   })
-  found <- collect_query(dplyr::summarise(patterns, !!!list(
-    sdc_patterns = quote(n()), sdc_records = quote(sum(sdc_n, na.rm = TRUE))
-  ), !!!rlang::set_names(missing, paste0("sdc_missing_", seq_along(keys)))))
+  found <- collect_one_row(patterns, c(
+    list(sdc_patterns = quote(n()), sdc_records = quote(sum(sdc_n, na.rm = TRUE))),
+    rlang::set_names(missing, paste0("sdc_missing_", seq_along(keys)))
+  ))
   found <- vapply(found, engine_counts, 0, USE.NAMES = FALSE)
   list(patterns = found[[1]], records = found[[2]], missing = found[-(1:2)])
 }

@@ -10,11 +10,9 @@ ignored_in_text <- function(data, column, value) {
   swapped <- if (value == toupper(value)) tolower(value) else toupper(value)
   is_other <- function(other) rlang::expr(max(ifelse(!!x == !!other, 1L, 0L), na.rm = TRUE))
   here <- dplyr::filter(dplyr::ungroup(data), !!x == !!value, !is.na(toupper(!!x)))
-  asked <- dplyr::summarise(
-    here, !!!list(sdc_case = is_other(swapped), sdc_blanks = is_other(paste0(value, " ")))
-  )
+  asked <- list(sdc_case = is_other(swapped), sdc_blanks = is_other(paste0(value, " ")))
   found <- tryCatch(
-    vapply(collect_query(asked), engine_counts, 0, USE.NAMES = FALSE),
+    vapply(collect_one_row(here, asked), engine_counts, 0, USE.NAMES = FALSE),
     error = function(e) {
       pass_on_time_limit(first_cause(e))
       NA

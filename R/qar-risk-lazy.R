@@ -86,8 +86,8 @@ key_set_counts <- function(data, columns) {
   of <- function(size) {
     rlang::expr(sum(ifelse((!!as.name("sdc_n")) == !!size, 1L, 0L), na.rm = TRUE))
   }
-  found <- collect_query(dplyr::summarise(
-    counts, !!!list(sdc_distinct = quote(n()), sdc_unique = of(1L), sdc_pairs = of(2L))
-  ))
+  found <- collect_one_row(
+    counts, list(sdc_distinct = quote(n()), sdc_unique = of(1L), sdc_pairs = of(2L))
+  )
   vapply(found, engine_counts, 0, USE.NAMES = FALSE)
 }

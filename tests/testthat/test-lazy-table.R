@@ -405,6 +405,32 @@ test_that("an executor of Spark that is killed at work changes nothing", {
   expect_identical(counted(found), counted(expected))
 })
 
+test_that("one row of figures is that of all records of any query", {
+  for (engine in c("sqlite", "postgres")) {
+    connected <- engine_table(engine, data.frame(a = c(1:5, 5, 5, NA), b = rep(c("x", "y"), 4)))
+    skip_if(is.data.frame(connected), "no engine")
+    asked <- list(
+      n = quote(n()), d = quote(n_distinct(a)), most = quote(max(a, na.rm = TRUE)),
+      gone = quote(sum(ifelse(is.na(a), 1L, 0L), na.rm = TRUE))
+    )
+    queries <- list(
+      connected, dplyr::filter(connected, a > 2), dplyr::distinct(connected, a),
+      dplyr::arrange(connected, b), utils::head(dplyr::arrange(connected, a, b), 3),
+      dplyr::group_by(connected, b), dplyr::union_all(connected, connected),
+      dplyr::summarise(dplyr::group_by(connected, a), n = n(), .groups = "drop"),
+      dplyr::mutate(connected, a = a + 1)
+    )
+    for (query in queries) {
+      expect_no_warning(found <- collect_one_row(query, asked))
+      records <- as.data.frame(dplyr::collect(query))
+      expect_identical(vapply(found, engine_counts, 0), c(
+        n = nrow(records), d = length(unique(records$a[!is.na(records$a)])),
+        most = max(records$a, na.rm = TRUE), gone = sum(is.na(records$a))
+      ))
+    }
+  }
+})
+
 stop_engines()
 
 test_that("what an engine complains of holds no value", {
