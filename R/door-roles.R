@@ -207,7 +207,7 @@ continuous_line <- function(seen) {
     paste0(
       "Not examined: ", plural(length(found), "column"), " of numbers with many values, ",
       quote_names(found, 3),
-      ". interval_disclosure() and link_attack() compare continuous variables (`num_vars`)."
+      ". interval_disclosure() and link_attack() compare continuous variables."
     )
   }
 }

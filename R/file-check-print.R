@@ -160,12 +160,12 @@ driver_line <- function(x) {
   }
   if (any(drivers$unique_change < 0, na.rm = TRUE)) {
     paste0(
-      "Driven by (sample uniques less without it): ",
+      "Driven by (fewer sample uniques without it): ",
       paste(drivers$variable, format_count(-drivers$unique_change), collapse = ", "), "."
     )
   } else if (!all(is.na(drivers$risk_without))) {
     paste0(
-      "Driven by (T without it): ",
+      "Driven by (what T would be without it): ",
       paste(drivers$variable, format_risk(drivers$risk_without), collapse = ", "), "."
     )
   }

@@ -39,7 +39,7 @@ declare_measure(
   all_counts_prob = figure(
     paste0(
       if (max_match_prob < 0.5) "At least, for" else "For",
-      " an intruder who weighs all frequencies"
+      " an intruder who uses all frequencies"
     ),
     "risk", scenario = "prosecutor",
     attempt = TRUE, board = FALSE

@@ -41,12 +41,12 @@ declare_measure(
     "Records below the limit released unchanged", "count", scenario = "prosecutor", board = FALSE
   ),
   n_single_candidate = figure(
-    "Originals with a single candidate in the release", "count", scenario = "prosecutor",
+    "Originals that fit only one released record", "count", scenario = "prosecutor",
     note = paste(
       format_count(n_single_before),
       "before; an intruder who knows all original values still finds them"
     ),
-    says = "%s of the originals still have a single candidate in the release"
+    says = "%s of the originals fit only one released record"
   ),
   tau_after = figure(
     "Correct matches of someone who knows the released values alone", "count",
@@ -59,7 +59,7 @@ declare_measure(
       "correct matches, compared with", format_risk(tau_before)
     )
   ),
-  spread = "Record risk if the intruder knows the originals (1/g)",
+  spread = "Record risk if the intruder knows the originals",
   notes = list(
     if (x$diagnostics$n_beyond > 0) beyond_line(x),
     law_lines(x$diagnostics$law),

@@ -92,7 +92,7 @@ test_that("who weighs all counts is told for, and small blocks are the default",
   # Below 1/2 the number is a lower one, and is said to be.
   low <- invariant_pram(data.frame(k = 1:8), max_match_prob = 0.3)
   expect_match(
-    paste(lines_of(low), collapse = " "), "At least, for an intruder who weighs", fixed = TRUE
+    paste(lines_of(low), collapse = " "), "At least, for an intruder who uses", fixed = TRUE
   )
 })
 

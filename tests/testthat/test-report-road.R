@@ -187,7 +187,7 @@ test_that("no figure of a model that does not fit is written", {
 
 test_that("the board holds the originals with a single candidate in the release", {
   protected <- suppress_cells(road_file, k = 3)
-  row <- rows_with(road(protected)$board, "Originals with a single candidate in the release")[[1]]
+  row <- rows_with(road(protected)$board, "Originals that fit only one released record")[[1]]
   expect_match(row[[1]], paste0(": ", protected$estimates$n_single_before, " before;"))
   n_single <- protected$estimates$n_single_candidate
   expect_true(as.character(n_single) %in% row[-1])
