@@ -2046,3 +2046,22 @@ test_that("groups of any size tell the same under the name of a member and a new
   }
   expect_gt(few, 0)
 })
+
+test_that("what is paid in all by what is paid a month gives the months of many", {
+  set.seed(7)
+  d <- data.frame(months = c(sample(72, 2900, TRUE), rep(73:172, 1)), sex = sample(2, 3000, TRUE))
+  d$price <- round(runif(3000, 20, 110), 2)
+  d$paid <- round(d$months * d$price * exp(rnorm(3000, 0, 0.02)), 2)
+  x <- quietly(suppress_cells(sdc_file(d, c("months", "sex")), k = 3, importance = c(sex = 9)))
+  gone <- which(is.na(x$data$months))
+  expect_gt(length(gone), 90)
+  commonest <- as.integer(names(which.max(table(d$months))))
+  right <- round(d$paid / d$price) == d$months & d$months != commonest
+  told <- x$diagnostics$told_by_columns
+  pair <- told[told$by %in% c("price + paid", "paid + price"), ]
+  expect_identical(pair$n, sum(right[gone]))
+  expect_gt(pair$share, 0.2)
+  # Of a file that was written as many are expected, by the share of the known ones.
+  written <- quietly(file_check(as.data.frame(x$data), c("months", "sex")))$diagnostics$told_missing
+  expect_equal(written$n, round(mean(right[-gone]) * length(gone)), tolerance = 0.05)
+})
