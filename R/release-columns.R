@@ -71,7 +71,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   ), columns, found$n_values, protected, variables)))
   rows <- without_no_answers(rows, columns, parts$read, protected)
   if (!before) {
-    rows <- without_chance(rows, columns, protected, variables, least)
+    rows <- without_associated(rows, columns, protected, variables, least)
     rows <- count_renumbered(rows, columns, tells)
   }
   rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
@@ -86,7 +86,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
 
 # Key variables are associated: values of one that others reveal are named if that is seen in the
 # released values alone, as by who has no others.
-without_chance <- function(rows, columns, protected, variables, least) {
+without_associated <- function(rows, columns, protected, variables, least) {
   by_keys <- rows$by %in% told_among(rows, variables)$by
   seen <- vapply(which(by_keys), function(i) {
     v <- protected[[rows$variable[[i]]]]
@@ -96,17 +96,7 @@ without_chance <- function(rows, columns, protected, variables, least) {
       list(v$shown, TRUE, FALSE, FALSE, NULL)
     told_value(v, column, least) > 0
   }, NA)
-  n_guessed <- vapply(protected[rows$variable], n_by_commonest, 0)
-  more <- rows$n - n_guessed >= pmin(3, lengths(lapply(protected[rows$variable], `[[`, "rows")))
-  rows[!by_keys | replace(by_keys, by_keys, seen) & rows$share >= 0.5 & more, ]
-}
-
-# How many protected values are the commonest of the file, or of their group.
-n_by_commonest <- function(v) {
-  if (!is.null(v$joined)) {
-    return(v$joined$guessed * length(v$rows))
-  }
-  as.double(sum(v$codes[v$rows] == which.max(tabulate(v$codes))))
+  rows[!by_keys | replace(by_keys, by_keys, seen) & rows$share >= 0.5, ]
 }
 
 # What is told by pairs, sums and units of the columns `among`, too.
@@ -227,17 +217,30 @@ tells_in_any_form <- function(column, values, protected, least) {
   ))
   # What tells some values for certain tells others with exceptions.
   with_exceptions <- vapply(names(found), function(name) {
-    v <- known_to_anyone(protected[[name]], column[[1]])
-    back <- if (!v$missing) values_shown(column[[1]], v)
-    if (v$compared) {
-      as.double(more_than_guessed(back, v))
-    } else if (v$missing || is_luck(back, v, least)) {
-      0
-    } else {
-      as.double(n_in_pure_groups(column[[1]], v))
-    }
+    of_groups(protected[[name]], column[[1]], told_with_exceptions, least)
   }, 0)
   pmax(found, with_exceptions)
+}
+
+told_with_exceptions <- function(v, column, least) {
+  v <- known_to_anyone(v, column)
+  back <- if (!v$missing) values_shown(column, v)
+  as.double(if (v$compared) {
+    more_than_guessed(back, v)
+  } else if (v$missing || is_luck(back, v, least)) {
+    0
+  } else {
+    n_in_pure_groups(column, v)
+  })
+}
+
+# The sum of `f` over values that were joined, by the column within their groups, and the others.
+of_groups <- function(v, column, f, ...) {
+  if (is.null(v$joined)) {
+    return(f(v, column, ...))
+  }
+  joined <- f(v$joined, within_groups(column, v$joined$group), ...)
+  joined + if (length(v$apart$rows)) f(v$apart, column, ...) else 0
 }
 
 # Number of values that nine of ten records with the same value of the column have.
@@ -452,16 +455,12 @@ count_renumbered <- function(rows, columns, tells) {
 # born in a year are nearly all of two ages, those that agree in a household's weight live together.
 tells_of <- function(column, protected, least) {
   told <- vapply(protected, function(v) {
-    if (is.null(v$joined)) {
-      n <- told_value(v, column, least)
-      if (n > 0 && !is.null(v$once)) {
-        classes <- replace(v, c("codes", "shown"), v[c("once", "once")])
-        n <- min(n, told_value(classes, column, least))
-      }
-      return(n)
+    n <- of_groups(v, column, told_value, least)
+    if (n > 0 && !is.null(v$once)) {
+      classes <- replace(v, c("codes", "shown"), v[c("once", "once")])
+      n <- min(n, told_value(classes, column, least))
     }
-    joined <- told_value(v$joined, within_groups(column, v$joined$group), least)
-    joined + if (length(v$apart$rows)) told_value(v$apart, column, least) else 0
+    n
   }, 0)
   told[told > 0]
 }
