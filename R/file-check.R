@@ -553,7 +553,7 @@ told_before <- function(file, asked) {
   told[!(by_keys & told$variable %in% asked$keys), ]
 }
 
-# Of variables whose first values this session knows, what a comparison with these confirms.
+# Of variables whose first values this session knows, what a comparison with these counts.
 told_compared <- function(file, told) {
   variables <- intersect(told$variable, names(file$original))
   from <- if (length(variables) && is.data.frame(file$data)) {
@@ -565,8 +565,9 @@ told_compared <- function(file, told) {
   found <- chain_told_by_columns(
     from, NULL, file$data, union(variables, file$roles$key_vars), units_of(file)$ids, variables
   )
-  confirmed <- paste(told_pairs(told), told$part) %in% paste(told_pairs(found), found$part)
-  told[!told$variable %in% variables | confirmed, ]
+  at <- match(paste(told_pairs(told), told$part), paste(told_pairs(found), found$part))
+  told[!is.na(at), ] <- found[at[!is.na(at)], ]
+  told[!told$variable %in% variables | !is.na(at), ]
 }
 
 # Rows without those of which a comparison with the original, `known`, has another number of as many

@@ -12,7 +12,7 @@ few_units_in_table <- function(data, keys, id, k) {
   ), .groups = "drop")
   found <- with_engine(collect_one_row(counts, list(
     sdc_few = bquote(sum(ifelse(sdc_units + sdc_without < .(k), sdc_n, 0L), na.rm = TRUE))
-  ))))
+  )))
   few <- engine_counts(found$sdc_few)
   if (is.na(few)) 0 else few
 }
@@ -24,7 +24,7 @@ repeats_in_table <- function(data, id) {
   found <- with_engine(collect_one_row(data, list(
     sdc_known = rlang::expr(sum(ifelse(is.na(!!id), 0L, 1L), na.rm = TRUE)),
     sdc_values = n_values_in(id)
-  ))))
+  )))
   isTRUE(engine_counts(found$sdc_values) < engine_counts(found$sdc_known))
 }
 
@@ -74,7 +74,7 @@ finer_in_table <- function(data, patterns, keys, others) {
   list(odd = c(names(found)[odd], too_many), finer = frame(
     variable = as.character(unlist(finer)), by = by, share = as.double(all), n = n * all,
     identifier = !all, part = all, finer = all, n_renumbered = n * all,
-    was_missing = !all
+    was_missing = !all, expected = !all
   ))
 }
 

@@ -15,7 +15,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
     identifier = logical(), part = logical(), finer = logical(), n_renumbered = integer(),
-    was_missing = logical()
+    was_missing = logical(), expected = logical()
   )
   before <- is.null(released)
   if (before) released <- data
@@ -68,7 +68,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL,
   }
   rows <- do.call(rbind, c(list(none), told_rows(c(found$told, found$narrowed), rep(
     c(FALSE, TRUE), c(length(found$told), length(found$narrowed))
-  ), columns, found$n_values, protected, variables)))
+  ), columns, found$n_values, protected, variables, missing)))
   rows <- without_no_answers(rows, columns, parts$read, protected)
   if (!before) {
     rows <- without_associated(rows, columns, protected, variables, least)
@@ -283,8 +283,8 @@ is_no_answer <- function(x, at) {
 }
 
 # The table of what was found, by column, or by pair, of so many values; `part`: that which narrows
-# values alone.
-told_rows <- function(told, part, columns, n_values, protected, variables) {
+# values alone. Of `missing` values nobody knows how many are right, only how many to expect.
+told_rows <- function(told, part, columns, n_values, protected, variables, missing) {
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
   identifiers <- setdiff(identifiers, variables)
   rows <- Map(function(found, by, part) {
@@ -298,7 +298,8 @@ told_rows <- function(told, part, columns, n_values, protected, variables) {
       n = as_count(unname(found)),
       identifier = rep(any(c(by, parts) %in% identifiers), length(found)),
       part = rep(part, length(found)), finer = share >= nearly & more %in% TRUE,
-      n_renumbered = as_count(unname(found)), was_missing = rep(FALSE, length(found))
+      n_renumbered = as_count(unname(found)), was_missing = rep(FALSE, length(found)),
+      expected = rep(missing, length(found))
     )
   }, told, names(told), part)
   unname(rows[vapply(rows, nrow, 1L) > 0])

@@ -18,7 +18,9 @@ told_words <- function(told, most = 3) {
   paste0(paste(words, collapse = ", "), if (rest > 0) paste0(" and ", rest, " more"))
 }
 
-told_verb <- function(told) ifelse(told$part, " narrows ", " reveals ")
+told_verb <- function(told) {
+  paste0(ifelse(told$part, " narrows ", " reveals "), ifelse(told$expected, "about ", ""))
+}
 
 # Columns without a role that have every value of a key variable and more, such as the age beside
 # its group: what an intruder who knows the group knows, too.

@@ -107,10 +107,10 @@
 #' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
 #' share and number of the protected values that come back; `part`, `TRUE` if the column
 #' narrows them instead; `finer`, `TRUE` if it reveals or narrows 90% of them and has more values;
-#' `identifier`, `TRUE` if the column numbers persons or households, so that
-#' `release_data()` leaves it out unless `keep_ids` names it (never dates and times);
-#' `n_renumbered`, the `n` that is left if `new_ids` names the column; `was_missing`, `TRUE` if the
-#' values were missing before. It is `NULL` for a database, whose other columns are not examined.
+#' `identifier`, `TRUE` if the column numbers persons or households, so that `release_data()` leaves
+#' it out unless `keep_ids` names it (never dates and times); `n_renumbered`, the `n` that is left
+#' if `new_ids` names the column; `was_missing`, `TRUE` if the values were missing before;
+#' `expected`, `TRUE` if `n` is a guess. It is `NULL` for a database: its columns are not examined.
 #'
 #' A column narrows a variable from which it follows, as the division of an industry and the group
 #' of an age do. An intruder who knows the division has fewer candidates for a suppressed,

@@ -1126,7 +1126,7 @@ test_that("the first line says that a released column tells suppressed values", 
   expect_identical(told[c("variable", "by")], data.frame(variable = "age", by = "born"))
   expect_identical(c(told$n, told$share), c(n_blank, 1))
   why <- paste0(
-    "released columns reveal missing values: \"born\" reveals ", shown, " of ", shown,
+    "released columns reveal missing values: \"born\" reveals about ", shown, " of ", shown,
     " values of \"age\""
   )
   expect_match(format(page, width = 1e4)[[1]], paste0("k unclear (", why, ")"), fixed = TRUE)
@@ -1335,6 +1335,57 @@ test_that("a page above a limit says which columns reveal values, and how to do 
   expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "above")
   line <- "Released columns reveal protected values: \"pid + year\" reveals"
   expect_match(paste(format(page, width = 200), collapse = "\n"), line, fixed = TRUE)
+  without <- quietly(eval(str2lang(step), list(file = sdc_file(d, names(d)))))
+  expect_identical(without$roles$variable, c("sex", "age"))
+  skip_if_not_installed("RSQLite")
+  connection <- DBI::dbConnect(RSQLite::SQLite())
+  on.exit(DBI::dbDisconnect(connection))
+  DBI::dbWriteTable(connection, "d", d)
+  file <- sdc_file(dplyr::tbl(connection, "d"), names(d))
+  step <- grep("income", quietly(file_check(file))$next_steps, fixed = TRUE, value = TRUE)
+  expect_identical(step, "file_check(dplyr::select(file, -income))")
+  expect_identical(quietly(eval(str2lang(step)))$settings$key_vars, c("sex", "age"))
+})
+
+test_that("what was suppressed in vain leads to the column that reveals it, not to more of it", {
+  set.seed(2)
+  d <- data.frame(area = sample(40, 3000, TRUE), sex = sample(2, 3000, TRUE))
+  d$area[1:4] <- 41:44
+  d$place <- d$area * 7
+  x <- quietly(suppress_cells(sdc_file(d, c("area", "sex")), k = 3, rule = "strict"))
+  page <- quietly(file_check(x))
+  expect_identical(next_line(page), "file_check(subset(sdc_file(x), select = -place))")
+  expect_false(any(grepl("linked", page$next_steps)))
+  after <- quietly(eval(str2lang(next_line(page))))
+  expect_identical(NROW(after$diagnostics$told_missing), 0L)
+  # A file that was written is not compared: its numbers are expected ones.
+  counted <- page$diagnostics$told_missing
+  expect_false(counted$expected)
+  expect_identical(counted$n, sum(is.na(x$data$area)))
+  expect_match(format(page, width = 1e4)[[1]], "\"place\" reveals ", fixed = TRUE)
+  written <- quietly(file_check(as.data.frame(x$data), c("area", "sex")))
+  expect_true(written$diagnostics$told_missing$expected)
+  expect_match(format(written, width = 1e4)[[1]], "\"place\" reveals about ", fixed = TRUE)
+})
+
+test_that("the page of exchanged values leads to the function that judges them", {
+  set.seed(3)
+  d <- data.frame(a = sample(9, 500, TRUE), b = sample(9, 500, TRUE), c = sample(5, 500, TRUE))
+  file <- sdc_file(d, names(d))
+  moved <- quietly(invariant_pram(file, names(d), max_match_prob = 1 / 3))
+  page <- quietly(file_check(moved))
+  expect_identical(next_line(page), "pram_audit(moved, file)")
+  expect_s3_class(quietly(eval(str2lang(next_line(page)))), "sdc_pram_audit")
+})
+
+test_that("a file that a long call made is the same in the next line", {
+  set.seed(4)
+  d <- data.frame(a = sample(30, 800, TRUE), b = sample(30, 800, TRUE), c = sample(30, 800, TRUE))
+  page <- quietly(file_check(
+    sdc_file(d[d$a < 1000 & d$b < 1000 & d$c < 1000, ], key_vars = c("a", "b"), id_vars = "c")
+  ))
+  expect_match(next_line(page), "d$c < 1000", fixed = TRUE)
+  expect_no_error(quietly(eval(str2lang(next_line(page)))))
   # Where the verdict says so, no note does.
   near <- suppressMessages(file_check(kept, limit = list(k = 2)))
   expect_identical(near$estimates$verdict[near$estimates$measure == "k"], "unclear")

@@ -291,7 +291,7 @@ test_that("functions of two columns, near functions and dates are found", {
   r$region[sample(3000, 100)] <- NA
   expect_identical(of(d, r, "region"), data.frame(
     variable = "region", by = "state + district", share = 1, n = 100L, identifier = FALSE,
-    part = FALSE, finer = FALSE, n_renumbered = 100L, was_missing = FALSE
+    part = FALSE, finer = FALSE, n_renumbered = 100L, was_missing = FALSE, expected = FALSE
   ))
   d <- data.frame(a = sample(50, 5000, TRUE))
   d$b <- d$a %/% 10
@@ -708,19 +708,22 @@ test_that("a page of a release says which part of its missing values a column re
     n_back <- sum(gone & !is.na(d[[case[[2]]]]))
     expect_gt(n_back, 100)
     expect_lt(n_back, 0.5 * sum(gone))
-    reason <- paste0(
-      "released columns reveal missing values: \"", case[[2]], "\" reveals ", n_back, " of ",
-      format(sum(gone), big.mark = ","), " values of \"", case[[1]], "\""
-    )
+    # In the session they are counted, later only expected.
+    reason <- function(n) {
+      paste0(
+        "released columns reveal missing values: \"", case[[2]], "\" reveals ", n, " of ",
+        format(sum(gone), big.mark = ","), " values of \"", case[[1]], "\""
+      )
+    }
     release <- quietly(release_data(x))
     path <- tempfile(fileext = ".csv")
     utils::write.csv(release, path, row.names = FALSE)
     read <- utils::read.csv(path)
     unlink(path)
-    unclear <- c(verdict = "unclear", reason = reason)
-    expect_identical(k_of_page(x), unclear)
-    expect_identical(k_of_page(release), unclear)
-    expect_identical(k_of_page(read, keys), unclear)
+    unclear <- function(n) c(verdict = "unclear", reason = reason(n))
+    expect_identical(k_of_page(x), unclear(n_back))
+    expect_identical(k_of_page(release), unclear(paste("about", n_back)))
+    expect_identical(k_of_page(read, keys), unclear(paste("about", n_back)))
     release[[case[[2]]]] <- read[[case[[2]]]] <- NULL
     clear <- c(verdict = "ok", reason = "")
     expect_identical(k_of_page(release), clear)
@@ -1057,7 +1060,7 @@ test_that("a column that reveals missing values is not said to narrow them alone
   told <- sdcRisk:::told_by_columns(d, NULL, "age", missing = TRUE, ties = TRUE)
   expect_identical(told[c("n", "part")], frame(n = c(160L, 200L), part = c(FALSE, TRUE)))
   page <- quietly(file_check(d, "age", k = 3))
-  expect_match(page$estimates$reason[[1]], "\"born\" reveals 160 of 200 values", fixed = TRUE)
+  expect_match(page$estimates$reason[[1]], "\"born\" reveals about 160 of 200 values", fixed = TRUE)
 })
 
 test_that("a protected file and the one written of it are judged by one rule", {
@@ -2047,6 +2050,23 @@ test_that("groups of any size tell the same under the name of a member and a new
   expect_gt(few, 0)
 })
 
+test_that("a column that tells less of a group than guessing its commonest value tells nothing", {
+  set.seed(5)
+  homes <- c("own", "rent", "parents", "priv", "other")
+  d <- data.frame(home = rep(homes, c(800, 600, 400, 150, 100)))
+  at_home <- !d$home %in% c("own", "rent")
+  d$z <- ifelse(at_home & runif(2050) < 0.6, 1L, sample(2:10, 2050, TRUE))
+  # Suppressed values of owners come back by a value of their own.
+  d$z[1:100] <- 11L
+  released <- d
+  released$home[at_home] <- "at home"
+  released$home[1:40] <- NA
+  told <- told_by_columns(d, released, "home")
+  # Who guesses "parents" of all 650 is right 400 times, who goes by `z` fewer.
+  expect_identical(told$by, "z")
+  expect_identical(told$n, 40L)
+})
+
 test_that("what is paid in all by what is paid a month gives the months of many", {
   set.seed(7)
   d <- data.frame(months = c(sample(72, 2900, TRUE), rep(73:172, 1)), sex = sample(2, 3000, TRUE))
@@ -2064,21 +2084,4 @@ test_that("what is paid in all by what is paid a month gives the months of many"
   # Of a file that was written as many are expected, by the share of the known ones.
   written <- quietly(file_check(as.data.frame(x$data), c("months", "sex")))$diagnostics$told_missing
   expect_equal(written$n, round(mean(right[-gone]) * length(gone)), tolerance = 0.05)
-})
-
-test_that("a column that tells less of a group than guessing its commonest value tells nothing", {
-  set.seed(5)
-  homes <- c("own", "rent", "parents", "priv", "other")
-  d <- data.frame(home = rep(homes, c(800, 600, 400, 150, 100)))
-  at_home <- !d$home %in% c("own", "rent")
-  d$z <- ifelse(at_home & runif(2050) < 0.6, 1L, sample(2:10, 2050, TRUE))
-  # Suppressed values of owners come back by a value of their own.
-  d$z[1:100] <- 11L
-  released <- d
-  released$home[at_home] <- "at home"
-  released$home[1:40] <- NA
-  told <- told_by_columns(d, released, "home")
-  # Who guesses "parents" of all 650 is right 400 times, who goes by `z` fewer.
-  expect_identical(told$by, "z")
-  expect_identical(told$n, 40L)
 })
