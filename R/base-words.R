@@ -317,3 +317,6 @@ format_short <- function(x) {
     ifelse(abs(x) >= 1e4, format_large(x), formatC(x, width = 1, digits = 3, format = "g"))
   )
 }
+
+# Columns of `best` of recode_search() beside the levels of the key variables.
+names_in_best <- c("cost", "risk", "n_suppressed", "k", "n_unique", "text")

@@ -195,14 +195,14 @@ next_line <- function(x) {
   steps <- x$next_steps
   made <- startsWith(steps, "file <- ")
   remedy <- grepl("^(recoding <- recode_search|released <- suppress_cells)[(]file", steps)
-  line <- c(steps[remedy], steps[!made & !is_doubtful_step(steps, x)])
-  file <- sub("^file <- ", "", steps[made])
-  if (length(file) == 0) {
-    return(line[[1]])
+  # What was suppressed in vain is not cured by further values.
+  if (is_in_vain(x)) remedy <- FALSE
+  line <- c(steps[remedy], steps[!made & !is_doubtful_step(steps, x)])[[1]]
+  if (!any(made) || startsWith(line, "pram_audit(")) {
+    return(line)
   }
-  at <- gregexpr("(?<=[(])file(?=[,)])", line[[1]], perl = TRUE)
-  regmatches(line[[1]], at)[[1]][] <- file
-  line[[1]]
+  file <- str2lang(sub("^file <- ", "", steps[made]))
+  code_text(do.call(substitute, list(str2lang(line), list(file = file))))
 }
 
 size_words_of <- function(x) {

@@ -97,46 +97,81 @@ report_line <- function(facts) {
 
 # Next steps -----------------------------------------------------------------------
 
-# Lines of code that can be run as is if `data` exists. `made`: it was an sdc_file.
-check_next_steps <- function(x, file, made) {
+# Lines of code that can be run as is if `data` exists, which was `given` as a file, as a result or
+# an object of sdcMicro, which have the roles of a file, or as other data.
+check_next_steps <- function(x, file, given) {
+  made <- made_as(x, given)
   roles <- file$roles
   data <- file$data
   # Remedies take records, of a database too, with one value each.
   takes_values <- !any(vapply(as.list(data)[roles$key_vars], is_candidates, NA))
   protects <- takes_values && (is.null(times_of(data)) || !is.null(file$table))
-  made <- made && !any(role_names %in% names(x$call))
   above <- function(measures, verdict = "above") {
     any(verdict %in% x$estimates$verdict[x$estimates$measure %in% measures])
   }
   alike <- above("l", c("above", if (!is.null(roles$strata_var)) "unclear"))
+  told_step <- without_told_step(x, roles, file)
   steps <- c(
-    looks_step(x, roles),
+    looks_step(x, roles), if (is_in_vain(x)) told_step,
     if (above(rare_measures)) c(matches_step(roles, k_of(x)), special_step(x)),
     if (is_few_elsewhere(x)) few_step(x, roles),
     if (protects) protect_steps(
       x, roles, data, above(rare_measures) || is_few_elsewhere(x) || rests_on_others(x, data), alike
     ),
-    without_told_step(x, roles, file), in_other_order_step(x, file),
+    told_step, in_other_order_step(x, file),
     if (above("journalist")) {
-      journalist_steps(x$settings$limit$journalist, protects && !above(rare_measures))
+      journalist_steps(
+        x$settings$limit$journalist, protects && !above(rare_measures) && can_be_searched(x)
+      )
     },
     if (length(roles$key_vars) > 1) c(
       if (takes_values && above(c(rare_measures, "qar", "set_risk"))) paste0(
         "qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables"
       ),
-      if (above(x$estimates$measure)) without_driver_step(x)
+      if (above(x$estimates$measure)) without_driver_step(x, file)
     ),
     if (NROW(x$diagnostics$told_by_ids)) "release_data(file)"
   )
-  later <- later_steps(x)
-  # Every page has a step that can be run without further thought.
-  ends <- is_within_limits(x) || all(is_doubtful_step(c(steps, later), x))
+  roles <- if (made != "result") c(roles, rule_role(x$settings$missing))
   c(
-    file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
-    steps, if (ends) {
-      paste0("sdc_report(file_check(file", page_code(x$settings), "), file = \"report.html\")")
-    }, later
+    audit_step(x$call$data, given),
+    file_code(x$call$data, roles, x$roles$variable, made == "file"),
+    with_last_steps(unique(steps), x)
   )
+}
+
+# Every page has a step that can be run without further thought.
+with_last_steps <- function(steps, x) {
+  later <- later_steps(x)
+  ends <- is_within_limits(x) || all(is_doubtful_step(c(steps, later), x))
+  c(steps, if (ends) {
+    paste0("sdc_report(file_check(file", page_code(x$settings), "), file = \"report.html\")")
+  }, later)
+}
+
+made_as <- function(x, given) {
+  if (any(role_names %in% names(x$call))) {
+    "data"
+  } else if (is_file(given)) {
+    "file"
+  } else if (inherits(given, c("sdc_result", "sdcMicroObj"))) {
+    "result"
+  } else {
+    "data"
+  }
+}
+
+# What judges a file of exchanged values takes the file before, too.
+audit_step <- function(data, given) {
+  if (inherits(given, "sdc_invariant_pram") && is.symbol(data) && is.symbol(given$call$data)) {
+    code_text(call("pram_audit", data, given$call$data))
+  }
+}
+
+# Whether columns reveal what was protected before, and nothing else is above a limit for rare keys.
+is_in_vain <- function(x) {
+  above <- x$estimates$verdict[x$estimates$measure %in% rare_measures] %in% "above"
+  NROW(x$diagnostics$told_missing) + NROW(x$diagnostics$told_before) > 0 && !any(above)
 }
 
 # Whether values are missing at random needs thought.
@@ -158,7 +193,11 @@ protect_steps <- function(x, roles, data, rare, alike) {
     paste("l =", number_code(x$settings$limit$l))
   } else {
     looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
-    linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
+    told <- x$diagnostics$told_by_columns
+    # A link suppresses beside new missing values only.
+    past <- c(x$diagnostics$told_missing$variable, x$diagnostics$told_before$variable)
+    told <- told[!told$variable %in% past, ]
+    linked_text(told, data, unlist(roles), looks)
   }
   if (!alike && rests_on_others(x, data)) linked <- c(linked, "rule = \"strict\"")
   # A stratum cannot be a key variable: each has its own rules.
@@ -195,18 +234,28 @@ journalist_steps <- function(limit, recodes) {
 # The page of the records in a random order, if theirs reveals values.
 in_other_order_step <- function(x, file) {
   if (is.null(file$table) && anyNA(x$diagnostics$told_by_order$by)) {
-    paste0("file_check(file[sample(nrow(file)), ]", page_code(x$settings), ")")
+    other <- if (length(file$history)) "release_data(file)" else "file[sample(nrow(file)), ]"
+    paste0("file_check(", other, page_code(x$settings), ")")
   }
 }
 
-# The page without the key variable that drives it most.
-without_driver_step <- function(x) {
+# The page of a release without the key variable that drives it most.
+without_driver_step <- function(x, file) {
   if (NROW(x$drivers) && length(x$settings$key_groups) == 0) {
-    paste0(
-      "file_check(file, key_vars = setdiff(sdc_roles(file)$key_vars, ",
-      dput_text(x$drivers$variable[[1]]), ")", page_code(x$settings), ")"
-    )
+    without_columns_step(x, file, x$drivers$variable[[1]])
   }
+}
+
+without_columns_step <- function(x, file, columns) {
+  gone <- lapply(columns, as.name)
+  gone <- code_text(call("-", if (length(gone) == 1) gone[[1]] else as.call(c(quote(c), gone))))
+  # Patterns are of all their columns.
+  if (!is.null(times_of(file$data)) && is.null(file$table)) {
+    left <- paste0("setdiff(sdc_roles(file)$key_vars, ", dput_text(columns), ")")
+    return(paste0("file_check(file, ", left, page_code(x$settings), ")"))
+  }
+  left <- if (is.null(file$table)) "subset(file, select = " else "dplyr::select(file, "
+  paste0("file_check(", left, gone, ")", page_code(x$settings), ")")
 }
 
 is_within_limits <- function(x) {
@@ -217,22 +266,16 @@ is_within_limits <- function(x) {
 # The page without the columns that reveal protected values or are more detailed than a key. Columns
 # whose records may be of one person, and would be too few if each value counted once, get a role.
 without_told_step <- function(x, roles, file) {
-  names <- names(file$data)
   told <- c("told_missing", "told_before", "told_others", "finer_columns")
   told <- do.call(rbind, x$diagnostics[told])
   kept <- unlist(roles[setdiff(names(roles), "id_vars")])
-  columns <- if (NROW(told)) setdiff(telling_columns(told, names), kept)
+  columns <- if (NROW(told)) setdiff(telling_columns(told, file$data), kept)
   units <- Filter(function(name) few_of_unit(file, name, k_of(x)), setdiff(columns, roles$id_vars))
   if (length(units)) {
     given <- paste0("id_vars = ", dput_text(units))
     paste0("file_check(sdc_file(file, ", given, ")", page_code(x$settings), ")")
   } else if (length(columns)) {
-    gone <- lapply(columns, as.name)
-    gone <- if (length(gone) == 1) gone[[1]] else as.call(c(as.name("c"), gone))
-    paste0(
-      "file_check(subset(file, select = ", code_text(call("-", gone)), ")", page_code(x$settings),
-      ")"
-    )
+    without_columns_step(x, file, columns)
   }
 }
 
@@ -290,6 +333,9 @@ special_step <- function(x) {
 
 recode_first <- function(n_above, n) 3 * n_above > n
 
+# The result of a search has columns of its own beside those of the key variables.
+can_be_searched <- function(x) !any(x$settings$key_vars %in% c(names_in_best, "journalist"))
+
 # Cells are suppressed at once if few records are above. Else hardly a value would be left:
 # the key variables need coarser values first.
 remedy_steps <- function(x, k, linked) {
@@ -297,7 +343,7 @@ remedy_steps <- function(x, k, linked) {
   n_above <- max(
     x$estimates$n_records_above[measures], x$diagnostics$few_elsewhere, 0, na.rm = TRUE
   )
-  recode <- recode_first(n_above, x$settings$n)
+  recode <- recode_first(n_above, x$settings$n) && can_be_searched(x)
   c(
     if (recode) c(
       paste0(
@@ -313,10 +359,11 @@ remedy_steps <- function(x, k, linked) {
   )
 }
 
-# The page without the key variables that look like something else.
+# The page without the key variables that are none by their looks. Amounts can be known.
 looks_step <- function(x, roles) {
   seen <- x$roles
-  odd <- seen$variable[seen$role == "key variable" & nzchar(seen$looks_like)]
+  known <- seen$looks_like %in% c("", "continuous variable")
+  odd <- seen$variable[seen$role == "key variable" & !known]
   weight <- seen$variable[seen$looks_like == "weight" & seen$role %in% c("", "key variable")]
   if (length(odd) == 0 || length(odd) == length(roles$key_vars) || length(roles$key_groups)) {
     return(NULL)
@@ -334,10 +381,10 @@ later_steps <- function(x) {
   unique(sub(".*run ", "", x$estimates$reason[grepl("run ", x$estimates$reason, fixed = TRUE)]))
 }
 
-# The file that was checked, by the code that gave it where that is short.
+# The file that was checked, by the code that gave it if that is not long.
 file_code <- function(data, roles, columns, made) {
   given <- (is.symbol(data) && !startsWith(as.character(data), ".")) || is.call(data)
-  short <- given && nchar(code_text(data)) <= 60
+  short <- given && nchar(code_text(data)) <= 300
   if (made && (short || is.symbol(data))) {
     return(if (!identical(data, as.name("file"))) paste("file <-", code_text(data)))
   }

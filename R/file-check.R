@@ -186,7 +186,6 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
                        sensitive = NULL, pop_size = NULL, key_groups = NULL,
                        missing = "wildcard") {
   ask <- enter("file_check", patterns = TRUE)
-  made <- is_file(data)
   check_no_dots(...)
   if (is.null(ask$key_vars)) ask_for_keys(ask)
   asked <- list(
@@ -214,7 +213,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     ran <- run_methods(file, asked)
     running$passing <- FALSE
     result <- new_file_check(file, table, ran, asked, ask$call)
-    result$next_steps <- check_next_steps(result, file, made)
+    result$next_steps <- check_next_steps(result, file, data)
     if (!is.null(file$object) && length(file$history) == 0) inform_order_of_object(file)
     result
   })

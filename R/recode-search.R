@@ -319,10 +319,8 @@ check_smallest_cell <- function(k, n) {
   k
 }
 
-# Columns of `best` beside the levels of the key variables.
 check_result_names <- function(settings) {
-  taken <- c("cost", "risk", "n_suppressed", "k", "n_unique", "text", names(settings$constraint))
-  taken <- intersect(settings$key_vars, taken)
+  taken <- intersect(settings$key_vars, c(names_in_best, names(settings$constraint)))
   refuse_names(
     taken, "key_vars", "not have the name of a figure of the result",
     "Found", "Rename the column first."

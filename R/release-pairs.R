@@ -156,13 +156,16 @@ told_by_numbers <- function(columns, read, amounts, protected, told, n) {
   })
 }
 
-# TRUE if a number is another one, but for rounding, in a fifth of the records and in twice as many as
-# by chance, such as months by what was paid in all and in a month.
+# TRUE if a number is another one, but for rounding, in a fifth of the records and in twice as many
+# as by chance, such as months by what was paid in all and in a month.
 is_often <- function(x, y) {
   x <- round(x, digits_of(y))
   at <- is.finite(x) & is.finite(y)
-  share <- function(z) tabulate(match(z[at], unique(y[at])), length(unique(y[at]))) / sum(at)
-  any(at) && mean(x[at] == y[at]) >= max(0.2, 2 * sum(share(x) * share(y)))
+  x <- x[at]
+  y <- y[at]
+  values <- unique(y)
+  share <- function(z) tabulate(match(z, values), length(values)) / length(z)
+  any(at) && mean(x == y) >= max(0.2, 2 * sum(share(x) * share(y)))
 }
 
 # TRUE if two numbers are the same in nine of ten records where one is not its commonest value, and

@@ -71,14 +71,31 @@ inform_told <- function(told, how,
   )
 }
 
-# The columns by which values are told; of a pair one is enough, if possible no protected variable.
-telling_columns <- function(told, names) {
-  alone <- told$by %in% names
+# The columns by which values are told; of a pair the one is enough that tells more alone, if
+# possible no protected variable.
+telling_columns <- function(told, data) {
+  alone <- told$by %in% names(data)
   out <- unique(told$by[alone])
-  for (parts in strsplit(told$by[!alone], " + ", fixed = TRUE)) {
-    if (!any(parts %in% out)) out <- c(out, c(setdiff(parts, told$variable), parts)[[1]])
+  for (i in which(!alone)) {
+    parts <- strsplit(told$by[[i]], " + ", fixed = TRUE)[[1]]
+    if (!any(parts %in% out)) {
+      free <- setdiff(parts, told$variable)
+      if (length(free)) parts <- free
+      n_told <- vapply(parts, function(name) n_alone(data[[name]], data[[told$variable[[i]]]]), 0)
+      out <- c(out, parts[[which.max(n_told)]])
+    }
   }
   out
+}
+
+# How many values follow from others with an equal value of a column; 0 if they are not in R.
+n_alone <- function(by, values) {
+  codes <- lapply(list(by, values), function(x) {
+    x <- if (is.null(dim(x))) as.character(x)
+    match(x, unique(x[!is.na(x)]), 0L)
+  })
+  fit <- column_fit(codes[[1]], codes[[2]])
+  fit$extra - fit$errors
 }
 
 # linked = list(age = "birth_year"), as text; NULL if no column can be suppressed with the
@@ -104,7 +121,7 @@ is_code <- function(x) !is.numeric(x) || is.factor(x) || is_whole_column(x)
 drop_advice <- function(told, data) {
   paste0(
     "Leave columns out: release_data(x, drop = ",
-    dput_text(telling_columns(told, names(data))), ")."
+    dput_text(telling_columns(told, data)), ")."
   )
 }
 

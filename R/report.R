@@ -291,8 +291,8 @@ stop_no_result <- function(x, name) {
       nearest_names(name[nzchar(name)], setdiff(argument_names(), "...")),
       if (has_history(x)) {
         "Its steps are in the report if file_check() of it is: leave the file out."
-      } else if (is.data.frame(x)) {
-        "The file itself goes into `data`, results into `...`."
+      } else if (is.data.frame(x) || is_file(x) || inherits(x, "sdcMicroObj")) {
+        "The file itself goes into `data`, results into `...`: file_check(x) is one."
       }
     )
   )

@@ -1324,17 +1324,17 @@ test_that("the next line of a page made from a call runs", {
   d$w <- as.double(seq_len(nrow(d)) %% 700) + 0.5
   grouped <- sdc_file(d, c("w", "age", "sex"), key_groups = list(g = c("w", "sex")))
   page <- quietly(file_check(grouped))
-  expect_false(any(grepl("setdiff", page$next_steps)))
+  expect_false(any(grepl("setdiff|select = -w", page$next_steps)))
 })
 
-test_that("a page above a limit says which columns reveal values, and how to do without them", {
-  file <- sdc_file(panel_file(), c(age, sex, in_school), id_vars = pid)
-  banded <- suppressMessages(global_recode(file, age = seq(0, 90, 10)))
-  kept <- suppressMessages(release_data(banded, new_ids = "pid"))
-  page <- suppressMessages(file_check(kept, limit = list(k = 30)))
-  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "above")
-  line <- "Released columns reveal protected values: \"pid + year\" reveals"
-  expect_match(paste(format(page, width = 200), collapse = "\n"), line, fixed = TRUE)
+test_that("a step that leaves a key variable out takes the column out of the file", {
+  set.seed(1)
+  d <- data.frame(sex = sample(2, 600, TRUE), age = sample(9, 600, TRUE))
+  d$income <- sample(3000, 600)
+  step <- "file_check(subset(file, select = -income))"
+  page <- quietly(file_check(sdc_file(d, c("sex", "age", "income"))))
+  expect_true(step %in% page$next_steps)
+  expect_false(any(grepl("setdiff", page$next_steps)))
   without <- quietly(eval(str2lang(step), list(file = sdc_file(d, names(d)))))
   expect_identical(without$roles$variable, c("sex", "age"))
   skip_if_not_installed("RSQLite")
@@ -1386,6 +1386,16 @@ test_that("a file that a long call made is the same in the next line", {
   ))
   expect_match(next_line(page), "d$c < 1000", fixed = TRUE)
   expect_no_error(quietly(eval(str2lang(next_line(page)))))
+})
+
+test_that("a page above a limit says which columns reveal values, and how to do without them", {
+  file <- sdc_file(panel_file(), c(age, sex, in_school), id_vars = pid)
+  banded <- suppressMessages(global_recode(file, age = seq(0, 90, 10)))
+  kept <- suppressMessages(release_data(banded, new_ids = "pid"))
+  page <- suppressMessages(file_check(kept, limit = list(k = 30)))
+  expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "above")
+  line <- "Released columns reveal protected values: \"pid + year\" reveals"
+  expect_match(paste(format(page, width = 200), collapse = "\n"), line, fixed = TRUE)
   # Where the verdict says so, no note does.
   near <- suppressMessages(file_check(kept, limit = list(k = 2)))
   expect_identical(near$estimates$verdict[near$estimates$measure == "k"], "unclear")
@@ -1395,4 +1405,16 @@ test_that("a file that a long call made is the same in the next line", {
   ))
   without <- suppressMessages(file_check(subset(kept, select = -pid), limit = list(k = 2)))
   expect_identical(without$estimates$verdict[without$estimates$measure == "k"], "ok")
+})
+
+test_that("a page proposes no search of key variables that its result cannot name", {
+  set.seed(5)
+  d <- data.frame(risk = sample(90, 400, TRUE), age = sample(90, 400, TRUE))
+  page <- quietly(file_check(sdc_file(d, names(d), pop_size = 900)))
+  expect_false(any(grepl("recode_search", page$next_steps)))
+  expect_match(next_line(page), "suppress_cells", fixed = TRUE)
+  expect_error(recode_search(d, k = 3), class = "sdcRisk_error_bad_argument")
+  names(d)[1] <- "danger"
+  page <- quietly(file_check(sdc_file(d, names(d), pop_size = 900)))
+  expect_match(next_line(page), "recode_search", fixed = TRUE)
 })
