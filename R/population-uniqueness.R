@@ -191,15 +191,6 @@ estimate_of <- function(value, status = "ok") {
 
 # Pitman's partition ---------------------------------------------------------
 
-# Uniqueness of `pop_size` people by the Pitman model fitted to a sample:
-# `cell_counts` are the numbers of records of its cells, or a data frame of
-# their `size` and the number `n` of cells that have it.
-pitman_yor_uniqueness <- function(cell_counts, pop_size) {
-  sizes <- if (is.data.frame(cell_counts)) cell_counts else tabulate_sizes(cell_counts)
-  fitted <- fit_pitman(sizes)
-  vapply(pop_size, function(size) partition_uniqueness(fitted, size), 0)
-}
-
 # Maximum likelihood of alpha and theta, from several starts. Without any two
 # records alike, or without any two unlike, there is no maximum.
 fit_pitman <- function(sizes) {
