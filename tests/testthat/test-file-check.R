@@ -1418,3 +1418,43 @@ test_that("a page proposes no search of key variables that its result cannot nam
   page <- quietly(file_check(sdc_file(d, names(d), pop_size = 900)))
   expect_match(next_line(page), "recode_search", fixed = TRUE)
 })
+
+test_that("next lines lead to an end, each another one", {
+  set.seed(6)
+  n <- 900
+  people <- data.frame(
+    id = seq_len(n), area = sort(sample(12, n, TRUE, 12:1)), age = sample(18:80, n, TRUE),
+    sex = sample(2, n, TRUE), job = sample(c("a", "b", "c", "d"), n, TRUE, 4:1)
+  )
+  people$born <- 2020 - people$age
+  people$ill <- sample(c("yes", "no"), n, TRUE, c(0.1, 0.9))
+  files <- list(
+    sdc_file(people, c("area", "age", "sex", "job"), id_vars = "id"),
+    sdc_file(people, c("area", "sex", "job"), id_vars = "id", sensitive = "ill", pop_size = 30000),
+    quietly(suppress_cells(sdc_file(people, c("age", "sex", "job")), k = 3)),
+    global_recode(sdc_file(people, c("age", "sex")), age = c(30, 45, 60)), people[c("sex", "job")]
+  )
+  folder <- tempfile("steps")
+  dir.create(folder)
+  before <- setwd(folder)
+  on.exit(setwd(before))
+  here <- environment()
+  for (file in files) {
+    page <- quietly(file_check(file))
+    seen <- character()
+    repeat {
+      line <- next_line(page)
+      expect_false(line %in% seen)
+      seen <- c(seen, line)
+      made <- quietly(eval(str2lang(line), here))
+      if (inherits(made, "sdc_recode_search")) made <- quietly(apply_recoding(made, file))
+      ended <- grepl("^(sdc_report|release_data|records_at_risk)", line)
+      if (ended || length(seen) > 8) break
+      # The lines of a page are about the file that it was made of.
+      if (!inherits(made, "sdc_file_check")) file <- made
+      page <- if (inherits(made, "sdc_file_check")) made else quietly(file_check(file))
+    }
+    expect_true(ended)
+    unlink(c("report.html", "report.json"))
+  }
+})
