@@ -282,7 +282,7 @@ n_often_equal <- function(x, amount, v) {
   } else {
     sum(same[v$rows], na.rm = TRUE)
   }
-  if (n >= max(3, 0.2 * length(v$rows))) rlang::set_names(round(n), names(amount))
+  if (isTRUE(n >= max(3, 0.2 * length(v$rows)))) rlang::set_names(round(n), names(amount))
 }
 
 # The line on which nearly all points lie: most slopes between two of them are its own. Through few

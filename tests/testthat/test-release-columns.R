@@ -2096,4 +2096,7 @@ test_that("what is paid in all by what is paid a month gives the months of many"
   # Of a file that was written as many are expected, by the share of the known ones.
   written <- quietly(file_check(as.data.frame(x$data), c("months", "sex")))$diagnostics$told_missing
   expect_equal(written$n, round(mean(right[-gone]) * length(gone)), tolerance = 0.05)
+  # Numbers that are never known together say nothing.
+  v <- list(missing = TRUE, compared = FALSE, rows = 1:3)
+  expect_null(n_often_equal(rep(NA_real_, 60), list(y = c(1:59, 1)), v))
 })
