@@ -106,10 +106,10 @@ check_next_steps <- function(x, file, given) {
   # Remedies take records, of a database too, with one value each.
   takes_values <- !any(vapply(as.list(data)[roles$key_vars], is_candidates, NA))
   protects <- takes_values && (is.null(times_of(data)) || !is.null(file$table))
-  above <- function(measures, verdict = "above") {
-    any(verdict %in% x$estimates$verdict[x$estimates$measure %in% measures])
+  above <- function(measures) {
+    "above" %in% x$estimates$verdict[x$estimates$measure %in% measures]
   }
-  alike <- above("l", c("above", if (!is.null(roles$strata_var)) "unclear"))
+  alike <- above("l") || any(endsWith(x$estimates$reason, "sensitive values within their strata"))
   told_step <- without_told_step(x, roles, file)
   steps <- c(
     looks_step(x, roles), if (is_in_vain(x)) told_step,
@@ -339,10 +339,9 @@ can_be_searched <- function(x) !any(x$settings$key_vars %in% c(names_in_best, "j
 # Cells are suppressed at once if few records are above. Else hardly a value would be left:
 # the key variables need coarser values first.
 remedy_steps <- function(x, k, linked) {
+  # Strata and persons count in cells, not in recodings.
   measures <- x$estimates$measure %in% c("k", "n_unique")
-  n_above <- max(
-    x$estimates$n_records_above[measures], x$diagnostics$few_elsewhere, 0, na.rm = TRUE
-  )
+  n_above <- max(x$estimates$n_records_above[measures], 0, na.rm = TRUE)
   recode <- recode_first(n_above, x$settings$n) && can_be_searched(x)
   c(
     if (recode) c(

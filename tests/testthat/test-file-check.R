@@ -1458,3 +1458,29 @@ test_that("next lines lead to an end, each another one", {
     unlink(c("report.html", "report.json"))
   }
 })
+
+test_that("strata are for cells to protect, and incomplete records for neither", {
+  set.seed(7)
+  d <- data.frame(area = sample(2, 80, TRUE), sex = sample(2, 80, TRUE))
+  d$year <- sample(20, 80, TRUE)
+  file <- sdc_file(d, c("area", "sex"), strata_var = "year")
+  page <- quietly(file_check(file))
+  k <- page$estimates[page$estimates$measure == "k", ]
+  expect_match(k$reason, "within their strata", fixed = TRUE)
+  # More than a third of the records.
+  expect_gt(3 * as.integer(sub(" .*", "", k$reason)), 80)
+  expect_identical(next_line(page), "released <- suppress_cells(file, k = 3)")
+  # A sensitive value is not made diverse by another suppression if incomplete records are why.
+  x <- page
+  x$estimates$verdict[x$estimates$measure == "l"] <- "unclear"
+  steps <- function(why) {
+    x$estimates$reason[x$estimates$measure == "k"] <- paste("4 records would match too few", why)
+    x$settings$limit$l <- 2
+    grepl("l = 2)", next_line(list(
+      next_steps = check_next_steps(x, file, file), estimates = x$estimates,
+      diagnostics = x$diagnostics, settings = x$settings
+    )), fixed = TRUE)
+  }
+  expect_true(steps("sensitive values within their strata"))
+  expect_false(steps("sensitive values within their strata and without 9 incomplete records"))
+})
