@@ -109,7 +109,8 @@ check_next_steps <- function(x, file, given) {
   above <- function(measures) {
     "above" %in% x$estimates$verdict[x$estimates$measure %in% measures]
   }
-  alike <- above("l") || any(endsWith(x$estimates$reason, "sensitive values within their strata"))
+  apart <- grepl("(sensitive values within their|within the) strata$", x$estimates$reason)
+  alike <- above("l") || any(apart)
   told_step <- without_told_step(x, roles, file)
   steps <- c(
     looks_step(x, roles), if (is_in_vain(x)) told_step,
